@@ -216,7 +216,7 @@ def next_words(probabilities: Mapping[str, Mapping[str, float]]) -> Picture:
     """
     check_series({context: list(words) for context, words in probabilities.items()}, "probabilities")
     told = "; ".join(
-        f"{context}: {', '.join(f'{word} {p:.2f}' for word, p in words.items())}"
+        f"{context}: {', '.join(f'{word} {rounded(p)}' for word, p in words.items())}"
         for context, words in probabilities.items()
     )
     n_bars = max(map(len, probabilities.values()))
@@ -227,11 +227,16 @@ def next_words(probabilities: Mapping[str, Mapping[str, float]]) -> Picture:
     for index, (context, words) in enumerate(probabilities.items(), start=1):
         axes = picture.panel(1, len(probabilities), index)
         bars = axes.barh(list(words), list(words.values()), color=COLOURS[0])
-        axes.bar_label(bars, [f"{p:.2f}" for p in words.values()], padding=3, color=GREY, fontsize=8)
+        axes.bar_label(bars, list(map(rounded, words.values())), padding=3, color=GREY, fontsize=8)
         axes.set(title=context, xlabel="probability", xlim=(0, 1.2 * highest))
         axes.title.set_fontsize(9)
         axes.invert_yaxis()
     return picture
+
+
+def rounded(probability: float) -> str:
+    """Two decimals, or one digit of a smaller number that is not zero: 0.92, 0.004."""
+    return f"{probability:.2f}" if probability == 0 or probability >= 0.005 else f"{probability:.1g}"
 
 
 def shades(matrix: Tensor, row_title: str = "query", column_title: str = "key") -> Picture:

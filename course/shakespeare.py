@@ -162,6 +162,11 @@ def record(found: Run, setting: Setting, command: str, device: torch.device) -> 
     }
 
 
+def read_recorded(path: Path = RECORDED) -> dict[str, dict[str, Any]]:
+    """The trainings that the command recorded, by the names of their settings; none if there is no record."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
 def row(name: str, recorded: dict[str, Any] | None) -> str:
     """A line of the page's table."""
     published_loss = SETTINGS[name].published_loss
@@ -215,7 +220,7 @@ def main(words: list[str]) -> None:
         print(f"\n--- after {n_steps} steps\n{sample}")
     if asked.record is not None:
         command = shlex.join([*PROGRAM.split(), *words])
-        recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+        recorded = read_recorded(RECORDED)
         recorded[asked.setting] = record(found, setting, command, device)
         RECORDED.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n")
         (asked.record / "shakespeare.md").write_text(page(recorded))

@@ -114,6 +114,88 @@ for length in (2, 4, 8):
 # long trains of thought before they answer. How far will more data and more computation carry? Lecture 19 asks this
 # with numbers; nobody has the answer.
 #
+# ## The ladder
+#
+# The stories above were generated, so the true probability of every next word is known. A model is measured by its
+# **surprise** at each word that comes: $-\log_2$ of the probability that it gave to the word, in **bits**. A certain
+# word is no surprise, 0 bits; one of two equally likely words costs 1 bit. Known probabilities give this course
+# something rare: a **floor**. On average no model can need fewer bits per word than the language itself, and every
+# model can be placed between knowing nothing and knowing everything. A **token** is what a model reads and predicts one
+# at a time, here a word or a punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
+#
+# The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
+# one comes. The `k` below gives every pair a little; lecture 02 says how.
+#
+# **Predict, then run.** The *uniform* model knows nothing: it finds all words equally likely. What share of its bits
+# does a single word of context save, and how much is left for the rest of the course?
+
+
+# %%
+def bits_per_token(model, tokens: torch.Tensor, mask: torch.Tensor) -> float:
+    """The average surprise at each next token, in bits."""
+    log_probs = model(tokens[:, :-1]).gather(-1, tokens[:, 1:, None]).squeeze(-1)  # (B, T)
+    return -(log_probs[mask[:, 1:]].sum() / mask[:, 1:].sum() / math.log(2)).item()
+
+
+nothing, smoothed = Uniform(language.vocab_size), NGram(pairs, k=0.1)
+rungs = {"uniform": nothing, "one word back": smoothed, "the language": language}
+bits = {name: bits_per_token(model, fresh.tokens, fresh.mask) for name, model in rungs.items()}
+{name: round(value, 3) for name, value in bits.items()}
+
+# %% [markdown]
+# Here is the whole ladder as it was recorded, with longer training. You have met the two rungs in orange; *bigram* is
+# the field's name for a model that looks one word back. The blue one counts single words. The pale ones come in later
+# lectures, and each comes nearer to the floor.
+
+# %%
+live = {"uniform": bits["uniform"], "bigram": bits["one word back"]}
+figures.rungs("bigram", new=("uniform", "bigram"), live=live)
+
+# %% [markdown]
+# | lecture | model | what it adds |
+# |---|---|---|
+# | 02 | n-grams | the one to four words before |
+# | 05 | feed-forward network | words that are alike are treated alike |
+# | 07 | recurrent network | a state that carries something forward |
+# | 09 | LSTM and GRU | a state that keeps it |
+# | 11 to 15 | attention, Transformer | looking back at everything, directly |
+#
+# ## How the homework works
+#
+# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution.
+# One cell tells you which of them hold. For the first that does not, it shows what your function returned and what was
+# expected. If the mistake is a known one, the cell names it; otherwise it gives a hint, and the next hint when you run
+# it again. This is the first exercise of homework 0, with a mistake already made:
+
+
+# %%
+def different_words(text: str) -> int:
+    """How many different words a text has, capital letters or not."""
+    return len(text.split())
+
+
+# %% [markdown]
+# And this is its first check. A homework has all checks of an exercise in one cell, folded: one click shows them.
+
+# %%
+from course.checks import assert_equal, homework
+
+check = homework("hw0_exploring")
+
+
+def the_example_has_six_words(different_words):
+    """`The cat saw the dog and the bird` has 6 different words."""
+    assert_equal(different_words("The cat saw the dog and the bird"), 6)
+
+
+check(the_example_has_six_words, different_words=different_words)
+
+# %% [markdown]
+# You see the claim, what your function returned and what was expected, the mistake with a question about it, and the
+# points so far. Fix `different_words` above and run the two cells again. Some checks are kept back for grading. They
+# test the same claims with other sizes and other numbers, so a function that is correct in general, and not just on the
+# example, will pass them.
+#
 # ## PyTorch in ten cells
 #
 # **One.** A tensor is an array of numbers with a shape and a type. This course writes shapes in capitals: $B$ sequences at
@@ -207,88 +289,6 @@ device = "cuda" if torch.cuda.is_available() else "mps" if has_mps else "cpu"
 x.to(device).sum().item()
 
 # %% [markdown]
-# ## The ladder
-#
-# The stories above were generated, so the true probability of every next word is known. A model is measured by its
-# **surprise** at each word that comes: $-\log_2$ of the probability that it gave to the word, in **bits**. A certain
-# word is no surprise, 0 bits; one of two equally likely words costs 1 bit. Known probabilities give this course
-# something rare: a **floor**. On average no model can need fewer bits per word than the language itself, and every
-# model can be placed between knowing nothing and knowing everything. A **token** is what a model reads and predicts one
-# at a time, here a word or a punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
-#
-# The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
-# one comes. The `k` below gives every pair a little; lecture 02 says how.
-#
-# **Predict, then run.** The *uniform* model knows nothing: it finds all words equally likely. What share of its bits
-# does a single word of context save, and how much is left for the rest of the course?
-
-
-# %%
-def bits_per_token(model, tokens: torch.Tensor, mask: torch.Tensor) -> float:
-    """The average surprise at each next token, in bits."""
-    log_probs = model(tokens[:, :-1]).gather(-1, tokens[:, 1:, None]).squeeze(-1)  # (B, T)
-    return -(log_probs[mask[:, 1:]].sum() / mask[:, 1:].sum() / math.log(2)).item()
-
-
-nothing, smoothed = Uniform(language.vocab_size), NGram(pairs, k=0.1)
-rungs = {"uniform": nothing, "one word back": smoothed, "the language": language}
-bits = {name: bits_per_token(model, fresh.tokens, fresh.mask) for name, model in rungs.items()}
-{name: round(value, 3) for name, value in bits.items()}
-
-# %% [markdown]
-# Here is the whole ladder as it was recorded, with longer training. You have met the two rungs in orange; *bigram* is
-# the field's name for a model that looks one word back. The blue one counts single words. The pale ones come in later
-# lectures, and each comes nearer to the floor.
-
-# %%
-live = {"uniform": bits["uniform"], "bigram": bits["one word back"]}
-figures.rungs("bigram", new=("uniform", "bigram"), live=live)
-
-# %% [markdown]
-# | lecture | model | what it adds |
-# |---|---|---|
-# | 02 | n-grams | the one to four words before |
-# | 05 | feed-forward network | words that are alike are treated alike |
-# | 07 | recurrent network | a state that carries something forward |
-# | 09 | LSTM and GRU | a state that keeps it |
-# | 11 to 15 | attention, Transformer | looking back at everything, directly |
-#
-# ## How the homework works
-#
-# A homework notebook gives you a function to write and **checks**, each a sentence that is true of a right solution.
-# One cell tells you which of them hold. For the first that does not, it shows what your function returned and what was
-# expected. If the mistake is a known one, the cell names it; otherwise it gives a hint, and the next hint when you run
-# it again. This is the first exercise of homework 0, with a mistake already made:
-
-
-# %%
-def different_words(text: str) -> int:
-    """How many different words a text has, capital letters or not."""
-    return len(text.split())
-
-
-# %% [markdown]
-# And this is its first check. A homework has all checks of an exercise in one cell, folded: one click shows them.
-
-# %%
-from course.checks import assert_equal, homework
-
-check = homework("hw0_exploring")
-
-
-def the_example_has_six_words(different_words):
-    """`The cat saw the dog and the bird` has 6 different words."""
-    assert_equal(different_words("The cat saw the dog and the bird"), 6)
-
-
-check(the_example_has_six_words, different_words=different_words)
-
-# %% [markdown]
-# You see the claim, what your function returned and what was expected, the mistake with a question about it, and the
-# points so far. Fix `different_words` above and run the two cells again. Some checks are kept back for grading. They
-# test the same claims with other sizes and other numbers, so a function that is correct in general, and not just on the
-# example, will pass them.
-#
 # ## Recap
 #
 # - A language model answers "which word comes next, and how likely is each?"; writing is asking again and again.

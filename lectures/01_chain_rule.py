@@ -317,6 +317,16 @@ print(f"sum of 100 logarithms: {log_probs.sum():.3f}   100 × log 0.1: {100 * ma
 # bits. Go back to the figure, turn *Repeat the text* up, and watch which bars survive. (The line
 # below the bars, *perplexity*, is for lecture 03.)
 #
+# How many bits does *fish* cost, in the two distributions from the beginning?
+
+# %%
+for name, probability in (("slides", after_thanks_for_all_the["fish"]), ("SmolLM2", fish.probability)):
+    print(f"{name:8} P(fish) = {probability:.4f}   −log2 P = {-math.log2(probability):5.2f} bits")
+
+# %% [markdown]
+# Half a bit where it was expected, and as many as a dozen throws of a coin where it was not. Lecture 03 turns the average
+# of such numbers into perplexity.
+#
 # ## From likelihood to cross-entropy
 #
 # Where do the probabilities come from? From data, by choosing the parameters $\theta$ that make the data likely. In five

@@ -126,8 +126,9 @@ for row, values in zip(rows, probs.tolist(), strict=True):
 # ## A table large enough to look at
 #
 # The smallest interesting vocabulary is the alphabet: 26 letters, and `·` for the border of a word. Here are the words
-# of Python's documentation. We count in half of them; the other half is **held out**, to measure models on words they
-# have not seen.
+# of Python's documentation. We count in half of them. The other half is **held out**, to measure models on words they
+# have not seen, and cut in two: on the **validation** words a model's settings are chosen, on the **test** words it is
+# judged, once.
 
 # %%
 letters = "·abcdefghijklmnopqrstuvwxyz"
@@ -135,7 +136,7 @@ text = python_documentation().lower().split()
 vocabulary = sorted({word for word in text if word.isalpha() and word.isascii()})
 order = torch.randperm(len(vocabulary), generator=torch.Generator().manual_seed(0)).tolist()
 shuffled = [vocabulary[i] for i in order]
-half = len(shuffled) // 2
+half, three_quarters = len(shuffled) // 2, len(shuffled) * 3 // 4
 len(shuffled), shuffled[:6]
 
 
@@ -149,13 +150,15 @@ def letter_counts(words: list[str]) -> torch.Tensor:
     return table
 
 
-seen, held_out = letter_counts(shuffled[:half]), letter_counts(shuffled[half:])
-figures.count_matrix(seen, list(letters), held_out)
+parts = shuffled[:half], shuffled[half:three_quarters], shuffled[three_quarters:]
+seen, validation, unused = (letter_counts(part) for part in parts)
+figures.count_matrix(seen, list(letters), validation)
 
 # %% [markdown]
 # Choose the row of `q` with the slider *After*: it has been followed by almost nothing but `u`. Throw a few darts and take the
 # letters: a word that does not exist, but could. The slider *add k* adds a number to every count. You will see below
-# what that is good for; for now, find the $k$ at which the held-out words cost the fewest bits.
+# what that is good for; for now, find the $k$ at which the held-out words, here those for validation, cost the fewest
+# bits.
 #
 # ## Writing with n-grams
 #
@@ -317,9 +320,16 @@ assert torch.allclose(kn.sum(dim=1), torch.ones(len(rows)))
 kn[rows.index("dog"), words.index("ran")]
 
 # %% [markdown]
+# Three more names that you will meet. **Good–Turing** (1953) estimates the probability of everything unseen by the share
+# of what was seen exactly once. **Katz backoff** (1987) uses the longer context's discounted estimate where the n-gram was
+# seen, and only where it was not, the shorter context's, scaled so that the row sums to one. **Stupid backoff** (Brants
+# and others, 2007) leaves out the discounts: it takes the share, or 0.4 times the answer of the shorter context. Its
+# numbers do not sum to one, but they can be had from two trillion words, where, its authors write, it comes close to
+# Kneser–Ney.
+#
 # Which is best? The measure is the cross-entropy of lecture 01 in bits: the average of $-\log_2 P$ over the letters of
 # a text. But of which text? The training text cannot tell, because there less smoothing is always better. Use the
-# held-out half of the words.
+# validation words.
 
 
 # %%
@@ -331,25 +341,26 @@ def bits_per_letter(probs: torch.Tensor, pairs: torch.Tensor) -> float:
 ks = [10**e for e in (-3, -2, -1, 0, 1, 2)]
 add_k = [(seen + k) / (seen + k).sum(dim=1, keepdim=True) for k in ks]
 on_seen = [bits_per_letter(table, seen) for table in add_k]
-on_held_out = [bits_per_letter(table, held_out) for table in add_k]
+on_held_out = [bits_per_letter(table, validation) for table in add_k]
 assert on_seen == sorted(on_seen)  # on the counted text more smoothing always costs more
 best_k = ks[on_held_out.index(min(on_held_out))]
 
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.6))
 axes.semilogx(ks, on_seen, "s--", color="#E69F00", label="text that was counted")
-axes.semilogx(ks, on_held_out, "o-", color="#0072B2", label="held-out text")
+axes.semilogx(ks, on_held_out, "o-", color="#0072B2", label="validation text")
 axes.set(xlabel="k", ylabel="bits per letter")
 axes.legend(frameon=False)
 figures.still(
     drawing,
     alt=f"Bits per letter against k: on the counted text it only rises; "
-    f"on held-out text it is lowest, {min(on_held_out):.3f}, at k = {best_k:g}.",
-    caption="On the counted text less smoothing is always better; held-out text has an optimum.",
+    f"on the validation text it is lowest, {min(on_held_out):.3f}, at k = {best_k:g}.",
+    caption="On the counted text less smoothing is always better; text that was not counted has an optimum.",
 )
 
 # %% [markdown]
-# Here are all three methods, each with the setting that is best on these held-out words:
+# Here are all three methods. Each has the setting that is best on the validation words, and is judged on the test
+# words, which no setting has seen. A minimum over settings flatters itself on the words it was found on.
 
 # %%
 alone = seen.sum(dim=0) / seen.sum()  # P(w)
@@ -361,8 +372,9 @@ repairs = {
     "Kneser–Ney": {d: kneser_ney(seen, d) for d in (0.1, 0.25, 0.5, 0.75, 0.9)},
 }
 for name, tables in repairs.items():
-    bits, setting = min((bits_per_letter(table, held_out), s) for s, table in tables.items())
-    print(f"{name:13} {bits:.4f} bits per letter, with {setting:g}")
+    setting = min(tables, key=lambda s: bits_per_letter(tables[s], validation))
+    bits = bits_per_letter(tables[setting], unused)
+    print(f"{name:13} {bits:.4f} bits per letter on the test words, with {setting:g}")
 
 # %% [markdown]
 # With 27 letters almost every pair has been seen, so the three methods hardly differ. With words most n-grams are
@@ -382,12 +394,13 @@ from course.models import InterpolatedNGram, KneserNey, NGram, NGramCounts
 language = StoryLanguage()
 train = language.sample(4000, torch.Generator().manual_seed(1))
 test = language.sample(300, torch.Generator().manual_seed(2))
+to_choose = language.sample(300, torch.Generator().manual_seed(3))
 stories = [tokens[mask] for tokens, mask in zip(train.tokens, train.mask, strict=True)]
 
 
-def bits_per_token(model) -> float:
-    log_probs = model(test.tokens[:, :-1]).gather(-1, test.tokens[:, 1:, None]).squeeze(-1)
-    return -(log_probs[test.mask[:, 1:]].sum() / test.mask[:, 1:].sum() / math.log(2)).item()
+def bits_per_token(model, told=test) -> float:
+    log_probs = model(told.tokens[:, :-1]).gather(-1, told.tokens[:, 1:, None]).squeeze(-1)
+    return -(log_probs[told.mask[:, 1:]].sum() / told.mask[:, 1:].sum() / math.log(2)).item()
 
 
 # %%
@@ -408,18 +421,30 @@ figures.rungs("4-gram", new=new, live=live)
 
 # %% [markdown]
 # Each word of context helps less than the one before, and the last, in the 5-gram, does not help at all: the counts
-# have become too sparse. The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in different ways:
+# have become too sparse. The lower half of the picture says what each buys: a third word of context brings verbs much
+# nearer to the floor; things, whose owner was named long before, stay nearly as far off as they were.
+#
+# The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in three ways. $k$ and
+# the $\lambda_i$ are chosen on 300 stories of their own, and then all three are judged on the test stories.
+
+# %%
+add_k_of = {k: NGram(counted[3], k=k) for k in (0.001, 0.01, 0.1, 1)}
+mixture_of = {
+    s: InterpolatedNGram(counted[3], ((1 - s) / 100, 0.09 * (1 - s), 0.9 * (1 - s), s))
+    for s in (0.8, 0.9, 0.95, 0.98)
+}
+chosen_k = min(add_k_of, key=lambda k: bits_per_token(add_k_of[k], to_choose))
+chosen_s = min(mixture_of, key=lambda s: bits_per_token(mixture_of[s], to_choose))
 
 # %%
 repaired = {
-    "add-k, k = 1": NGram(counted[3], k=1),
-    "add-k, k = 0.01": NGram(counted[3], k=0.01),
-    "mixed, λ_3 = 0.6": InterpolatedNGram(counted[3], (0.01, 0.09, 0.3, 0.6)),
-    "mixed, λ_3 = 0.9": InterpolatedNGram(counted[3], (0.001, 0.009, 0.09, 0.9)),
+    f"add-k, k = {chosen_k:g}": add_k_of[chosen_k],
+    f"mixed, λ_3 = {chosen_s:g}": mixture_of[chosen_s],
     "Kneser–Ney": models[3],
 }
 for name, model in repaired.items():
-    print(f"{name:16} {bits_per_token(model):.2f} bits per token")
+    print(f"{name:18} {bits_per_token(model):.2f} bits per token")
+print(f"carelessly, k = 1: {bits_per_token(add_k_of[1]):.2f}")
 
 # %% [markdown]
 # What do these models write? Each draws one word after the other, as in lecture 01. Read each line to its end: what is
@@ -436,6 +461,11 @@ for n in (1, 2, 3, 4):
 
 # %% [markdown]
 # The neighbours fit better with every $n$. The remaining gap (agreement across a clause, closing quotation marks, an object mentioned again twenty words later) is out of reach of any n-gram model.
+#
+# More text does not help. In 2006 Google published the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a 5-gram
+# model of nearly as many words, smoothed as above, took 5.6 terabytes (Buck and others; quoted). It still looked four words back, and
+# what it had counted for *cat* taught it nothing about *dog*. Models that share what they learn between words need
+# a fraction of that space, and lecture 05 builds the first.
 #
 # ## The same in the library
 #
@@ -468,7 +498,7 @@ print("the library's tables are the tables above")
 # - An n-gram model keeps $n - 1$ words of context: an approximation, but one that can be counted.
 # - The maximum-likelihood estimate divides counts; it gives zero to what it has not seen, and from $n = 3$ on most of a new text is unseen.
 # - Add-k, interpolation and Kneser–Ney move probability to the unseen; each row still sums to one.
-# - Choose $n$, $k$, $\lambda_i$ and $d$ on held-out text, and report on a third text that was used for nothing else. (Above, the same words did both; exercise 4 says what that is worth.)
+# - Choose $n$, $k$, $\lambda_i$ and $d$ on a validation text, and report on a third text, the test text, that was used for nothing else. Exercise 4 says what that is worth.
 # - Longer contexts help until the counts run out, long before the floor.
 #
 # **In the homework:** [hw1](../homeworks/hw1_language_models/hw1_language_models.ipynb), exercises on counts, estimation, smoothing and
@@ -502,11 +532,11 @@ print("the library's tables are the tables above")
 #
 # </details>
 #
-# **4.** *(long)* Above, $k$ was chosen on the same held-out words on which its bits were then reported. Cut the words in three: count on the first part, choose $k$ on the second, report on the third. Then choose on the third as well. Which number is too good, and can it ever be the other way round?
+# **4.** *(long)* How much does the third text matter? Cut the words in three: count on the first part, choose $k$ on the second, report on the third. Then cheat, and choose $k$ on the third as well. Which number is too good, and can it ever be the other way round?
 #
 # <details><summary>Answer</summary>
 #
-# The one that was chosen on the words that are reported: it is a minimum over the settings, so it is never larger than the honest one. With one $k$ and thousands of words the difference is small or nothing; with many settings and little text it is not. Hence three parts: **training**, **validation** for choosing, and a **test** text that is used once.
+# The one that was chosen on the words that are reported: it is a minimum over the settings, so it is never larger than the honest one. With one $k$ and thousands of words the difference is small or nothing; with many settings and little text it is not.
 #
 # ```python
 # import torch
@@ -545,7 +575,12 @@ print("the library's tables are the tables above")
 #
 # ## Further reading
 #
+# - Thorsten Brants, Ashok C. Popat, Peng Xu, Franz J. Och and Jeffrey Dean, ["Large Language Models in Machine Translation"](https://aclanthology.org/D07-1090/), EMNLP-CoNLL 2007: stupid backoff.
+# - Thorsten Brants and Alex Franz, [*Web 1T 5-gram Version 1*](https://doi.org/10.35111/cqpa-a498), Linguistic Data Consortium, 2006.
+# - Christian Buck, Kenneth Heafield and Bas van Ooyen, ["N-gram Counts and Language Models from the Common Crawl"](http://www.lrec-conf.org/proceedings/lrec2014/pdf/1097_Paper.pdf), LREC 2014.
 # - Daniel Jurafsky and James H. Martin, [*Speech and Language Processing*](https://web.stanford.edu/~jurafsky/slp3/), 3rd edition draft, chapter 3.
 # - Stanley F. Chen and Joshua Goodman, ["An Empirical Study of Smoothing Techniques for Language Modeling"](https://doi.org/10.1006/csla.1999.0128), *Computer Speech & Language* 13 (1999), 359–394. It also describes the interpolation of Frederick Jelinek and Robert L. Mercer, "Interpolated Estimation of Markov Source Parameters from Sparse Data", *Pattern Recognition in Practice*, 1980, which is in print only.
+# - I. J. Good, ["The Population Frequencies of Species and the Estimation of Population Parameters"](https://doi.org/10.1093/biomet/40.3-4.237), *Biometrika* 40 (1953), 237–264.
+# - Slava M. Katz, ["Estimation of Probabilities from Sparse Data for the Language Model Component of a Speech Recognizer"](https://doi.org/10.1109/TASSP.1987.1165125), *IEEE Transactions on Acoustics, Speech, and Signal Processing* 35 (1987), 400–401.
 # - Reinhard Kneser and Hermann Ney, ["Improved Backing-off for M-gram Language Modeling"](https://doi.org/10.1109/ICASSP.1995.479394), ICASSP 1995.
 # - Hermann Ney, Ute Essen and Reinhard Kneser, ["On Structuring Probabilistic Dependences in Stochastic Language Modelling"](https://doi.org/10.1006/csla.1994.1001), *Computer Speech & Language* 8 (1994), 1–38: absolute discounting.

@@ -628,6 +628,8 @@ assert abs(by_hand - by_torch) < 0.01
 figures.rungs("feed-forward", live={"feed-forward": by_hand})
 
 # %% [markdown]
+# The diamond is this page's model, with a window of three words and plain steps of gradient descent. The rung under its name has four words, a wider hidden layer, and Adam.
+#
 # ## The same in the library
 #
 # `course.models` writes its loss from the logits, stable for large ones, and has biases in both layers. Our backward

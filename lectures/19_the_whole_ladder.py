@@ -91,11 +91,11 @@ for rung in rungs:
 # Step by step: how many bits did each idea save, and what fraction of the distance from the uniform model to the floor is that?
 
 # %%
-worst = rungs[0].bits_per_token
+worst, width = rungs[0].bits_per_token, max(len(rung.title) for rung in rungs)
 for lower, upper in itertools.pairwise(rungs):
     saved = lower.bits_per_token - upper.bits_per_token
     share = saved / (worst - floor)
-    print(f"{lower.title:>13} → {upper.title:13} {saved:6.3f} bits, {share:6.1%} of the way")
+    print(f"{lower.title:>{width}} → {upper.title:{width}} {saved:6.3f} bits, {share:6.1%} of the way")
 
 # %% [markdown]
 # Counting covers most of the way, in a second. The history above is about the last seventh of the way. It matters because it holds the words that carry the story: who, what, and which one it was.
@@ -137,7 +137,7 @@ for question, text in BEGINNINGS.items():
     truth, *guesses = next_word(three, corpus.language, tokens).values()
     possible = truth > 0
     wasted = [(truth[possible] * (truth[possible] / guess[possible]).log2()).sum() for guess in guesses]
-    print(f"{question:20}", *(f"{bits:12.2f}" for bits in wasted))
+    print(f"{question:20}", *(f"{bits:12.4f}" for bits in wasted))
 
 # %% [markdown]
 # Whether it is *sing* or *sings*, and whether a bracket is open, fits into the RNN's state: there it is as good as the Transformer. Who speaks and which thing was named were said many words ago, among other names and things; there the RNN does no better than the trigram, and looking back is worth bits that no average shows.
@@ -389,9 +389,8 @@ from course.pretrained.assistant import ASKED, INSTRUCTIONS, bits_by_examples, r
 
 in_bits = torch.tensor(bits_by_examples())  # (examples 0 to 6, words asked)
 for n, bits in enumerate(in_bits):
-    print(
-        f"{n} examples: {bits.mean():5.2f} bits, from {bits.min():.2f} to {bits.max():.2f} over {len(ASKED)} words"
-    )
+    spread = f"from {bits.min():.2f} to {bits.max():.2f} over {len(ASKED)} words"
+    print(f"{n} example{'s: ' if n != 1 else ':  '}{bits.mean():5.2f} bits, {spread}")
 assert (in_bits[1] < in_bits[0] - 3).all()
 assert (in_bits[6] < in_bits[1]).all()
 assert in_bits[6].mean() < 1
@@ -442,9 +441,9 @@ def gain(P: torch.Tensor, beta: float) -> torch.Tensor:
 
 for beta in (100.0, 2.0, 0.5, 0.1):
     P = (P_0.log() + r / beta).softmax(0)
-    print(
-        f"β = {beta:5}: reward {P @ r:.2f}, favourite {names[P.argmax()]} with {P.max():.0%}, entropy {torch.special.entr(P).sum() / math.log(2):.2f} bits"
-    )
+    entropy = torch.special.entr(P).sum() / math.log(2)
+    favourite = f"{names[P.argmax()]} with {P.max():.4f}"
+    print(f"β = {beta:5}: reward {P @ r:.2f}, favourite {favourite}, entropy {entropy:.2g} bits")
     others = torch.randn(1000, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64).softmax(
         -1
     )
@@ -453,7 +452,9 @@ for beta in (100.0, 2.0, 0.5, 0.1):
 # %% [markdown]
 # One word remains. A reward is a measurement of what people want, not the thing itself; pushed far enough, the model finds what is measured, here length, and loses its variety. $\beta$ decides how far to go.
 #
-# **4. Tools and reasoning.** A model that writes text can write a call: a search, a calculation, a line of code. The program around it runs the call and puts the result into the context, where the model reads it (Schick and others, 2023). And a model that writes its steps before its answer is more often right (Wei and others, 2022). One reason is known from this course: each token gets a fixed amount of computation, but written steps add tokens, and all of them can be looked back at. Since 2024 such steps are trained themselves, by reinforcement learning where the answer can be checked, as in mathematics and programs (DeepSeek-AI, 2025). The loop is still that of lecture 16.
+# **4. Tools.** A model that writes text can write a call: a search, a calculation, a line of code. The program around it stops the writing at the end of the call, runs it, and puts the result into the context; then the model reads it and writes on (Schick and others, 2023). So a small model need not know today's date, or multiply: it has to know when to ask, and whom. What comes back is text like any other. A model believes a wrong result as it believes a right one, and follows an instruction that a web page hides in it; what a call may do is for the program to decide. An *agent* is this loop, with calls that change things.
+#
+# **5. Reasoning.** A model that writes its steps before its answer is more often right (Wei and others, 2022). One reason is known from this course: each token gets a fixed amount of computation, but written steps add tokens, and all of them can be looked back at. Since 2024 such steps are trained themselves, by reinforcement learning where the answer can be checked, as in mathematics and programs (DeepSeek-AI, 2025). Computation then buys accuracy a second time: after training, by writing longer. The steps are a text that led to the answer, and not always a report of what the network computed. The loop is still that of lecture 16.
 #
 # ## Where it breaks
 #

@@ -11,6 +11,8 @@ from autograder.source.notebook import read_source
 ROOT = Path(__file__).parents[1]
 TABLE = (ROOT / "docs/seeds.md").read_text(encoding="utf-8")
 LECTURES = {path.stem[:2]: path for path in (ROOT / "lectures").glob("*.py")}
+LEAST = 10  # letters of a piece of code, so that it cannot stand anywhere
+WHOLE = r"(?<![A-Za-z0-9_]){}"  # no piece begins in the middle of a name
 HOMEWORKS = {path.name.split("_")[0]: path for path in (ROOT / "solutions").glob("hw*_*")}
 
 
@@ -49,7 +51,11 @@ def lecture_exercises(number):
 
 def check_computed(place):
     number, heading, code = place.split(" › ")
-    assert code.strip("`") in code_by_heading(number)[heading], place
+    piece = code.strip("`")
+    assert len(piece) >= LEAST or piece.startswith(("def ", "class ")), (
+        f"{place}: too short to say what is computed"
+    )
+    assert re.search(WHOLE.format(re.escape(piece)), code_by_heading(number)[heading]), place
 
 
 def check_exercised(place):
@@ -68,6 +74,14 @@ def test_the_places_of_a_topic_exist(row):
         check_computed(place)
     for place in exercised.split("; "):
         check_exercised(place)
+
+
+@pytest.mark.parametrize(
+    "piece", ["`loss`", "`oss = -(y * y_hat.log()).sum()`", "`loss = -(y * y_hat.exp())`"]
+)
+def test_a_piece_that_is_short_or_cut_or_absent_is_refused(piece):
+    with pytest.raises(AssertionError):
+        check_computed(f"06 › The smallest network that predicts words › {piece}")
 
 
 def test_all_topics_are_there():

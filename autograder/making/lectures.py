@@ -17,8 +17,8 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELL_BYTES = 300_000
 NOTEBOOK_BYTES = 2_000_000
 
-PREDICTION = "**Predict, then run"
-DRAWS = re.compile(r"(?:(?:import|from) .*\n|\n)*\w+(?:, \w+)* = plt\.(?:subplots|figure)\(")
+PREDICTION = "**Predict"
+DRAWS = re.compile(r"(?:(?:import|from) .*\n|\n)*\w[\w, ()]* = plt\.(?:subplots|figure)\(")
 # a figure that adapts to its space when it is shown; the two names are pictures, which do not
 LIVES = re.compile(r"\bfigures\.(?!(?:still|rungs)\b)\w+\(")
 FOLDED_OUTPUT, FOLDED_SOURCE = "hide-output", "hide-input"  # tags that the site knows

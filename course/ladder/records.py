@@ -40,6 +40,7 @@ class Summary:
     percent_above_floor: float
     seconds: float
     cpu_seconds: float
+    by_kind: dict[str, list[float]]  # bits above the floor for each kind of word, of every seed
 
 
 def summaries(results: Iterable[Result]) -> list[Summary]:
@@ -62,6 +63,10 @@ def summary(results: Sequence[Result]) -> Summary:
         percent_above_floor=mean(result.percent_above_floor for result in results),
         seconds=min(result.seconds for result in results),  # least disturbed by other work
         cpu_seconds=min(result.cpu_seconds for result in results),
+        by_kind={
+            kind: [result.by_kind[kind] for result in results if result.by_kind]
+            for kind in results[0].by_kind
+        },
     )
 
 
@@ -155,12 +160,9 @@ def kinds_section(results: Sequence[Result]) -> str:
     if not measured:
         return ""
     header = ("model", *measured[0].by_kind)
-    by_title: dict[str, list[Result]] = {}
-    for result in measured:
-        by_title.setdefault(result.title, []).append(result)
     lines = [
-        (title, *(f"{mean(run.by_kind[kind] for run in runs):.2f}" for kind in header[1:]))
-        for title, runs in by_title.items()
+        (rung.title, *(f"{mean(rung.by_kind[kind]):.2f}" for kind in header[1:]))
+        for rung in summaries(measured)
     ]
     seeds = ", ".join(map(str, sorted({result.seed for result in measured})))
     return f"""

@@ -69,6 +69,7 @@ ARTICLE_1 = (  # of the Universal Declaration of Human Rights
     "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
     "人人生而自由，在尊严和权利上一律平等。",
 )
+FRENCH = "English: house. French: maison.\nEnglish: water. French: eau.\nEnglish: cheese. French:"
 CUT = (
     "strawberry",
     " strawberry",
@@ -88,12 +89,13 @@ CUT = (
     REVIEW,
     APPLE,
     TWICE,
+    FRENCH,
 )
 CONTINUED = (
     "young →",
     "hot → cold\nbig → small\nlight → dark\nyoung →",
     "English: cheese. French:",
-    "English: house. French: maison.\nEnglish: water. French: eau.\nEnglish: cheese. French:",
+    FRENCH,
     "The capital of Italy is",
     NARROW,
 )

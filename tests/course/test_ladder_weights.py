@@ -28,7 +28,7 @@ def test_recorded_bits_follow_from_recorded_weights(name, corpus):
 
 def test_the_weights_are_those_of_networks_and_are_light():
     files = sorted(WEIGHTS.iterdir())
-    assert {path.stem for path in files} <= set(NETWORKS)
+    assert {path.stem for path in files} == set(NETWORKS)
     assert sum(path.stat().st_size for path in files) < MOST_BYTES
 
 

@@ -170,3 +170,8 @@ def test_what_is_pressed_to_zero_is_not_drawn_as_removed():
     row = by_rank({"flat": LOGITS}, {"DRY": {"flat": pressed}}).axes[0].collections[0].get_array()[0]
     assert not np.ma.getmaskarray(row).any()
     assert row[0] < -100
+
+
+def test_a_small_probability_is_not_shown_as_zero():
+    told = next_words({"It takes great …": {"care": 0.92, "patience": 0.0034, "nothing": 0.0}}).alt_text
+    assert told.endswith("care 0.92, patience 0.003, nothing 0.00.")

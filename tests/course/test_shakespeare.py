@@ -10,7 +10,16 @@ from course import shakespeare
 from course.data.windows import N_STEPS_DRAWN, RandomWindows
 from course.evaluation import target_nll
 from course.models import GPT, GPTConfig
-from course.shakespeare import RECORDED, SETTINGS, main, page, run, validation_loss
+from course.shakespeare import (
+    RECORDED,
+    SAMPLED_AT,
+    SETTINGS,
+    main,
+    page,
+    read_recorded,
+    run,
+    validation_loss,
+)
 from course.training import Training, next_token_loss
 
 TEXT = "Enter Romeo, and two or three others.\n" * 40
@@ -105,3 +114,10 @@ def test_a_setting_that_was_not_run_says_so():
 def test_the_documentation_shows_the_record_that_ships_with_the_course():
     docs = Path(__file__).parents[2] / "docs" / "shakespeare.md"
     assert docs.read_text() == page(json.loads(RECORDED.read_text()))
+
+
+def test_the_record_has_a_text_after_each_share_of_the_steps_and_a_missing_one_is_empty(tmp_path):
+    for recorded in read_recorded().values():
+        n_steps = recorded["setting"]["training"]["n_steps"]
+        assert [int(step) / n_steps for step in recorded["samples"]] == list(SAMPLED_AT)
+    assert read_recorded(tmp_path / "none.json") == {}
