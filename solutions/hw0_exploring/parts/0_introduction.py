@@ -8,10 +8,10 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | how checks and hints work | 5 |
-# | B | axes: split, merge, broadcast, count, and find a fault | 35 |
-# | C | exploring a real model | 65 |
-# | D | you against the model | 20 |
+# | A | how checks and hints work | 8 |
+# | B | axes: split, merge, broadcast, count, and find a fault | 44 |
+# | C | exploring a real model | 88 |
+# | D | you against the model | 10 |
 #
 # **How to work.** Run the cells from top to bottom, each with Shift + Enter. An exercise is a statement, a
 # function for you to write, and its checks. Write your code in place of the two lines `# YOUR CODE HERE` and

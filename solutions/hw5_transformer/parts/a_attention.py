@@ -352,8 +352,8 @@ def other_scores_have_their_count(effective_keys, draw):
         assert_close(effective_keys(scores), torch.exp(-(log_probs.exp() * log_probs).sum(-1)))
 
 
-# %% [markdown] written="why_divide_by_the_root" points=4 minutes=15
-# ### 5. Why divide at all
+# %% [markdown] written="why_divide_by_the_root" bonus points=4 minutes=15
+# ### 5. Why divide at all (bonus)
 #
 # A classmate leaves the division out: "The matrices $W^Q$ and $W^K$ are learned. If the scores are too large,
 # training will make the matrices smaller."
@@ -570,8 +570,8 @@ look(
 )  # equal scores, one future
 
 
-# %% [markdown] exercise="padding_mask" difficulty=1 minutes=10 forbids="course.models"
-# ### 8. The padding mask
+# %% [markdown] exercise="padding_mask" bonus difficulty=1 minutes=10 forbids="course.models"
+# ### 8. The padding mask (bonus)
 #
 # Sequences of a batch are filled up with the token `pad` to a common length. Nobody may attend to a filling.
 #

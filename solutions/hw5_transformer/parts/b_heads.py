@@ -382,8 +382,8 @@ def with_positions(x, mask=None):
 LAYERS = {"self_attention": self_attention, "neighbours": neighbours, "with_positions": with_positions}
 
 
-# %% [markdown] exercise="permutation_gap" difficulty=2 minutes=15
-# ### 13. Does order matter?
+# %% [markdown] exercise="permutation_gap" bonus difficulty=2 minutes=15
+# ### 13. Does order matter? (bonus)
 #
 # A layer is **permutation equivariant** if it does not matter whether the tokens are put into another order
 # before it or after it: with $\pi$ a permutation of the positions, $f(\pi x) = \pi f(x)$. (It would be

@@ -243,8 +243,8 @@ def other_rows_meet_each_limit(limited, draw):
         assert_probs(limited(logits, rule, x), expected, what=f"{rule}, x = {x}")
 
 
-# %% [markdown] exercise="cut_by_curve" difficulty=3 minutes=40 exempt="gradient"
-# ### 19. Three walks along the curve
+# %% [markdown] exercise="cut_by_curve" bonus difficulty=3 minutes=40 exempt="gradient"
+# ### 19. Three walks along the curve (bonus)
 #
 # These filters sort the tokens of a row, walk along them, and stop somewhere. Of equals, the token with the
 # smaller number comes first.
@@ -449,8 +449,8 @@ def other_curves_are_cut_at_their_place(cut_by_curve, draw):
             assert_probs(answer, renormalised(probs, stays)[:, None], what=f"{rule}, x = {x}")
 
 
-# %% [markdown] exercise="bent" difficulty=2 minutes=20 exempt="gradient"
-# ### 20. Bent, not cut
+# %% [markdown] exercise="bent" bonus difficulty=2 minutes=20 exempt="gradient"
+# ### 20. Bent, not cut (bonus)
 #
 # Two samplers remove nothing. They change the distances between logits, more cleverly than a temperature.
 #
@@ -603,8 +603,8 @@ def other_rows_are_bent(bent, draw):
             assert_probs(bent(logits, rule, x, y), expected, what=f"{rule}, x, y = {x, y}")
 
 
-# %% [markdown] exercise="unrepeated" difficulty=3 minutes=35 exempt="gradient"
-# ### 21. What has been said already
+# %% [markdown] exercise="unrepeated" bonus difficulty=3 minutes=35 exempt="gradient"
+# ### 21. What has been said already (bonus)
 #
 # Four samplers look at the history instead of the distribution. All that they need are two numbers for each
 # token v:
@@ -807,8 +807,8 @@ def other_histories_are_not_repeated(unrepeated, draw):
         assert_probs(answer, expected.softmax(-1))
 
 
-# %% [markdown] exercise="pipeline" difficulty=2 minutes=10 exempt="gradient"
-# ### 22. Step by step
+# %% [markdown] exercise="pipeline" bonus difficulty=2 minutes=10 exempt="gradient"
+# ### 22. Step by step (bonus)
 #
 # In exercise 15 every filter judged the model's own distribution. Programs do it another way: each step gets
 # the logits that the step before it returned, and judges **their** softmax. Then the order matters, and

@@ -124,8 +124,8 @@ def logs(rows):
     return torch.tensor(rows, dtype=torch.float64).log()
 
 
-# %% [markdown] exercise="beam_search" difficulty=3 minutes=50 forbids="course.sampling"
-# ### 24. Beam search
+# %% [markdown] exercise="beam_search" bonus difficulty=3 minutes=50 forbids="course.sampling"
+# ### 24. Beam search (bonus)
 #
 # The model of this exercise looks at the last token only: `table` (V, V) holds in row s the logits of the
 # token after s. Texts end with the token `eos`.
