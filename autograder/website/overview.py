@@ -56,7 +56,7 @@ def _summary(homework: HomeworkSource) -> Iterator[str]:
         (f"`{each.name}`, in words", "", each.minutes, f"{each.points:g}", "", "")
         for each in homework.written
     ]
-    numbers = len(homework.checks), len(homework.misconceptions)
+    numbers: tuple[object, ...] = (len(homework.checks), len(homework.misconceptions))
     for words, of in (("**together**", homework.regular), ("**and as a bonus**", homework.on_top)):
         if of:
             minutes, points = sum(each.minutes for each in of), sum(each.points for each in of)

@@ -29,7 +29,8 @@ PROMISED = {
     "hw5_transformer": "rung.beats('GRU') and rung.percent_above_floor < 31",
     "hw6_gpt": "standing.beats('LSTM') and difference < 1e-3 and not built_of.ready_made"
     " and 'gated' in mine.own and len(talk.messages[-1].content) > 100",
-    "hw7_bert_and_translation": "n_right > len(places) / 3 and not built_of.ready_made",
+    "hw7_bert_and_translation": "n_right > len(places) / 3 and sum(is_right) > 80"
+    " and not built_of.ready_made + mine.ready_made",
 }
 
 

@@ -173,7 +173,8 @@ standing.picture()
 # model answered when the answers were stored.
 #
 # *What to see:* an answer in English to your question, and next to no difference between your parts and the
-# course's own model. What is not yours: the cache and the tokenizer.
+# course's own model. What is not yours: the embedding, the linear layers, the cache, the tokenizer, and the loop that
+# draws one token after another; your samplers choose.
 
 # %% alive="you_talk_to_smollm2"
 from dataclasses import replace

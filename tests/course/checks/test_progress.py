@@ -62,6 +62,7 @@ def test_what_is_left_is_listed_in_the_order_of_the_notebook():
     scores = {"b": Score(1, 1, 1, 1), "c": Score(0, 2, 0, 2), "a": Score(0, 1, 0, 1)}
     assert in_words(scores).splitlines()[-1] == "Left: c, a"
 
+
 def test_a_bonus_is_counted_on_its_own(capsys):
     exercises = EXERCISES | {"halve": EXERCISES["halve"] | {"bonus": True}}
     check = homework("tiny", fingerprints={"exercises": exercises, "checks": CHECKS})
