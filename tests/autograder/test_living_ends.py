@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from autograder.making.products import build_homework
 from autograder.source.address import Address
 from autograder.source.homework import completed, stubs
 from autograder.source.loading import find, names
+from course import figures
 from course.checks.check import Homework
 from course.checks.progress import Score
 from course.mine.parts import parts, ready_made
@@ -31,6 +33,21 @@ PROMISED = {
     " and 'gated' in mine.own and len(talk.messages[-1].content) > 100",
     "hw7_bert_and_translation": "n_right > len(places) / 3 and sum(is_right) > 80"
     " and not built_of.ready_made + mine.ready_made",
+}
+
+# The machines, and the exercises in which they are built.
+DRAWN = {
+    "feedforward": "FeedForwardLM",
+    "rnn": "RNN",
+    "lstm_cell": "LSTMCell",
+    "gru_cell": "GRUCell",
+    "seq2seq": "Decoder",
+    "seq2seq_attention": "AttentionDecoder",
+    "queries_keys_values": "attention",
+    "heads": "MultiHeadAttention",
+    "block": "PostNormBlock",
+    "gpt": "GPT",
+    "transformer": "EncoderDecoder",
 }
 
 
@@ -62,6 +79,18 @@ def shown_by(homework, scope, check, change=str):
 
 def in_haste(source):
     return re.sub(r"n_steps=\d+", "n_steps=2", source)
+
+
+def test_what_is_built_is_drawn_where_it_is_asked_for():
+    """The drawing of a machine stands between the statement of its exercise and the student's cell."""
+    found = {}
+    for homework in map(find, LIVING):
+        labels = [(cell.labels, cell.source) for cell in homework.cells]
+        for (drawn, source), (below, _) in pairwise(labels):
+            for machine in re.findall(r'figures\.machine\("(\w+)"\)', source) if "alive" in drawn else ():
+                found[machine] = below["solution"]
+                assert figures.machine(machine).html()
+    assert found == DRAWN
 
 
 def test_every_homework_ends_alive(homework):

@@ -23,7 +23,8 @@
 # received and what expected; where it knows the mistake, it asks you about it. Some checks are kept back for
 # grading; they make the same claims about other sizes and other numbers. **Hints** stand under the statement,
 # from a gentle one to a plain one; each time the checks fail and no mistake is known, they show you one more.
-# Try as often as you like: only what stands in the end counts.
+# Try as often as you like: only what stands in the end counts. You may use your answer to one exercise in any
+# other: grading runs all your cells first.
 #
 # **Letters used throughout.** B sequences are handled at once, each has T positions, each position has D
 # numbers, its **features**, and a model chooses between V pieces of text. Such numbers are float64, in some

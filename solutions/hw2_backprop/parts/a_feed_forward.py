@@ -459,6 +459,12 @@ def other_words_are_drawn_by_their_pieces(draw_tokens, draw):
 # </details>
 
 
+# %% alive="a_drawing_feedforward"
+from course import figures
+
+figures.machine("feedforward")  # step by step
+
+
 # %% solution="FeedForwardLM"
 class FeedForwardLM(nn.Module):
     """Logits U tanh(W e + b) + c for windows of words; parameters E (d, V), W (D, N·d), b, U (V, D), c."""

@@ -306,6 +306,12 @@ def other_encoders_have_their_summaries(Encoder, draw):
 # </details>
 
 
+# %% alive="a_drawing_seq2seq"
+from course import figures
+
+figures.machine("seq2seq")  # step by step
+
+
 # %% solution="Decoder"
 class Decoder(nn.Module):
     """Logits (B, T, V) of the word after each input, when the right words are fed.

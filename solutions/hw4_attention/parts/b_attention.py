@@ -556,6 +556,12 @@ def other_queries_have_their_contexts(attend, draw):
 # </details>
 
 
+# %% alive="a_drawing_seq2seq_attention"
+from course import figures
+
+figures.machine("seq2seq_attention")  # step by step
+
+
 # %% solution="AttentionDecoder"
 class AttentionDecoder(nn.Module):
     """Logits (B, T, V) and weights (B, T, S) of a decoder that attends to a memory (B, S, M).

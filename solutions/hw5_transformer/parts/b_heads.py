@@ -213,6 +213,12 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
 # </details>
 
 
+# %% alive="a_drawing_heads"
+from course import figures
+
+figures.machine("heads")  # step by step
+
+
 # %% solution="MultiHeadAttention"
 class MultiHeadAttention(nn.Module):
     """H attentions side by side; linear layers W_query, W_key, W_value, W_output, all (D, D) with bias."""

@@ -400,6 +400,12 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
 # </details>
 
 
+# %% alive="a_drawing_block"
+from course import figures
+
+figures.machine("block")  # step by step
+
+
 # %% solution="PostNormBlock"
 class PostNormBlock(nn.Module):
     """norm(x + f(x)) twice; parts attention, norm_attention, feed_forward, norm_feed_forward."""

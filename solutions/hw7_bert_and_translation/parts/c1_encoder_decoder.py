@@ -562,6 +562,12 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 # </details>
 
 
+# %% alive="a_drawing_transformer"
+from course import figures
+
+figures.machine("transformer")  # step by step
+
+
 # %% solution="EncoderDecoder"
 class EncoderDecoder(nn.Module):
     """Encoder, decoder with cross-attention, embeddings with positions, and an output layer."""
