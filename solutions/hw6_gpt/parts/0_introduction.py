@@ -11,7 +11,7 @@
 # |---|---|---|---|
 # | A | loss, block, GPT, and the weights of GPT-2 | 125 |  |
 # | B | training | 135 |  |
-# | C | from logits to a text | 115 | 135 |
+# | C | from logits to a text | 115 | 150 |
 # | D | searching, and remembering | 50 | 50 |
 # | E | what SmolLM2 has and GPT-2 has not | 10 |  |
 #

@@ -2,7 +2,7 @@
 # ## Part E. What SmolLM2 has and GPT-2 has not
 
 # %% [markdown] exercise="gated" difficulty=1 minutes=10
-# ### 27. A layer with a gate
+# ### 28. A layer with a gate
 #
 # In a block of GPT-2 each position has one wide layer, which gelu bends (exercise 2). Today's models, SmolLM2
 # among them, have two of the same width side by side. One holds what might pass, and the other, the gate, says
