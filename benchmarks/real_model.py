@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import argparse
 import copy
+import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from unittest.mock import patch
 
 import torch
 from llama_in_transformers import in_transformers
@@ -28,6 +31,21 @@ def seconds_of(run: Callable[[], torch.Tensor], device: torch.device) -> tuple[f
     if device.type == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter() - begun, result
+
+
+def seconds_to_load() -> str:
+    """How long the model takes to load the first time, and once its weights are kept in the cache."""
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, COURSE_CACHE=folder):
+        took = [seconds_of_processor(smollm2) for _ in range(2)]
+    said = (f"{wall:.1f} s ({busy:.1f} s busy)" for wall, busy in took)
+    return "loaded the first time in {}, the second time in {}".format(*said)
+
+
+def seconds_of_processor(run: Callable[[], object]) -> tuple[float, float]:
+    """Seconds that a run takes, and those in which the processor works for it."""
+    begun, busy = time.perf_counter(), time.process_time()
+    run()
+    return time.perf_counter() - begun, time.process_time() - busy
 
 
 def compare(
@@ -73,6 +91,7 @@ def main() -> None:
     card = torch.cuda.get_device_name() if on_gpu else f"CPU, {torch.get_num_threads()} threads"
     print(f"SmolLM2-135M, prompts of {options.prompt} tokens, {options.tokens} more; {card}")
     print(f"{'':<10}{'batch':>6}{'ours, /s':>12}{'transformers':>14}{'ratio':>8}{'same tokens':>14}")
+    print(seconds_to_load(), flush=True)
     ours = smollm2().model
     theirs = in_transformers(ours)
     for kind in options.dtypes:

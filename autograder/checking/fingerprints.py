@@ -157,6 +157,7 @@ def _about(homework: HomeworkSource, exercise: Exercise, checks: Mapping[str, Ma
         **({"exempt": list(exercise.exempt)} if exercise.exempt else {}),
         **({"dtype": exercise.dtype} if exercise.dtype else {}),
         **({"allows": list(exercise.allows)} if exercise.allows else {}),
+        **({"bonus": True} if exercise.bonus else {}),
         "misconceptions": {
             entry.name: {"diagnosis": entry.diagnosis, "question": entry.question}
             for entry in entries

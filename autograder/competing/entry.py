@@ -1,7 +1,10 @@
 """One entry: a file with two functions, which run in the sandbox under a budget.
 
-    def train(tokens, mask, seconds): ...     learns from stories (N, T); returns its number of parameters
-    def log_probs(tokens): ...                (B, T) → (B, T, V), the next word at every position
+    def train(tokens, mask, seconds): ...     learns from stories (N, T); returns weights, a dict of tensors
+    def log_probs(weights, tokens): ...       (B, T) → (B, T, V), the next word at every position
+
+The process in which it learned ends before the first word is predicted, so nothing but these weights is known
+to it then, and they are counted here.
 
 For the score, each word is predicted from the words before it and nothing else, so no entry gains by looking
 ahead. Only afterwards is it given whole stories: an entry that predicts differently then does look ahead, and
@@ -12,6 +15,7 @@ trained on it. Its text is searched for that as an exercise's is; anyone who wan
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -34,11 +38,15 @@ ANSWERS = (
     "course.mine",
 )
 TOLERANCE = 1e-3  # of a probability: rounding differs with the length of what is read
+NO_WEIGHTS = "train does not return its weights, a dict of tensors by their names"
 LOOKS_AHEAD = "looks ahead: its prediction of a word changes with the words that come later"
 VARIES = "answers the same words differently each time; is dropout still on?"
 NO_PROBABILITIES = (
     "returns no log-probabilities: the shape must be {shape}, and their exp must sum to 1 over V"
 )
+
+
+Weights = Mapping[str, Tensor]
 
 
 class Disqualified(Exception):
@@ -52,7 +60,7 @@ class Place:
     name: str
     bits_per_token: float | None = None
     share_known: float | None = None  # 0: a model to which all words are equally likely; 1: the true model
-    n_parameters: int | None = None  # as the entry states it
+    n_parameters: int | None = None  # the numbers that training left, counted
     cpu_seconds: float | None = None  # of training
     problem: str = ""
 
@@ -87,18 +95,26 @@ def _measured(name: str, source: str, sitting: Sitting, task: Task) -> Place:
         raise Disqualified(f"could not be run: {ran.error.sentence()}")
     link = RemoteLink(sitting)
     begun, sitting.trains = sitting.used(), True
-    stated = link.request("train", "", (task.training.tokens, task.training.mask, task.seconds), {}).value
+    learned = link.request("train", "", (task.training.tokens, task.training.mask, task.seconds), {}).value
     seconds, sitting.trains = sitting.used() - begun, False
-    if type(stated) is not int or stated < 0:
-        raise Disqualified("train does not return the number of parameters")
-    if stated > task.most_parameters:
-        raise Disqualified(f"has {stated:,} parameters; {task.most_parameters:,} are allowed")
-    bits = _bits_per_token(link, task)
+    weights = _weights(learned)
+    n_parameters = sum(weight.numel() for weight in weights.values())
+    if n_parameters > task.most_parameters:
+        raise Disqualified(f"has {n_parameters:,} parameters; {task.most_parameters:,} are allowed")
+    sitting.close()
+    bits = _bits_per_token(link, weights, task)
     most = math.log2(task.vocab_size)
-    return Place(name, bits, (most - bits) / (most - task.floor), stated, seconds)
+    return Place(name, bits, (most - bits) / (most - task.floor), n_parameters, seconds)
 
 
-def _bits_per_token(link: RemoteLink, task: Task) -> float:
+def _weights(learned: object) -> dict[str, Tensor]:
+    """What training returned; raises Disqualified if that is no dict of tensors."""
+    if not isinstance(learned, dict) or not all(isinstance(weight, Tensor) for weight in learned.values()):
+        raise Disqualified(NO_WEIGHTS)
+    return {str(name): weight.detach() for name, weight in learned.items()}
+
+
+def _bits_per_token(link: RemoteLink, weights: Weights, task: Task) -> float:
     """The mean over the hidden words, each predicted from the preceding words of its story alone.
 
     Whole stories come last, because an entry can remember what it was given.
@@ -107,21 +123,21 @@ def _bits_per_token(link: RemoteLink, task: Task) -> float:
     bits, predictions = 0.0, []
     for last in range(tokens.shape[1] - 1):
         rows = mask[:, last + 1].nonzero()[:, 0]
-        said = _asked(link, tokens[rows, : last + 1], task.vocab_size)[:, last]  # (rows, V)
+        said = _asked(link, weights, tokens[rows, : last + 1], task.vocab_size)[:, last]  # (rows, V)
         bits -= float(said.gather(1, tokens[rows, last + 1, None]).sum()) / math.log(2)
         predictions.append(said)
-    whole = _asked(link, tokens[:, :-1], task.vocab_size)
+    whole = _asked(link, weights, tokens[:, :-1], task.vocab_size)
     for last, said in enumerate(predictions):
         if not torch.allclose(said.exp(), whole[mask[:, last + 1], last].exp(), atol=TOLERANCE):
-            again = _asked(link, tokens[:, :-1], task.vocab_size, seed=1)
+            again = _asked(link, weights, tokens[:, :-1], task.vocab_size, seed=1)
             is_repeated = torch.allclose(again.exp(), whole.exp(), atol=TOLERANCE)
             raise Disqualified(LOOKS_AHEAD if is_repeated else VARIES)
     return bits / sum(map(len, predictions))
 
 
-def _asked(link: RemoteLink, tokens: Tensor, vocab_size: int, seed: int = 0) -> Tensor:
+def _asked(link: RemoteLink, weights: Weights, tokens: Tensor, vocab_size: int, seed: int = 0) -> Tensor:
     """The entry's log-probabilities for these tokens, in float64; raises Disqualified if they are invalid."""
-    said = link.request("log_probs", "", (tokens,), {}, seed=seed).value
+    said = link.request("log_probs", "", (weights, tokens), {}, seed=seed).value
     shape = (*tokens.shape, vocab_size)
     if not isinstance(said, Tensor) or said.shape != shape or not said.is_floating_point():
         raise Disqualified(NO_PROBABILITIES.format(shape="(B, T, V)"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from autograder.competing.entry import Place, Task
 from course.ladder.records import aligned
 
-HEADINGS = ("", "entry", "bits/token", "known", "parameters (stated)", "CPU seconds")
+HEADINGS = ("", "entry", "bits/token", "known", "parameters", "CPU seconds")
 
 
 def as_text(places: Sequence[Place], task: Task) -> str:

@@ -98,8 +98,8 @@ def check_outputs(
     broken = [check.in_words for check in found if check.result == "could_not_run"]
     if broken:
         return [*shown, error("CouldNotRun", broken[0])]
-    if all(check.result == "passed" for check in found):
-        return shown
+    if all(check.result == "passed" for check in found) or not cell.nbgrader.get("points"):
+        return shown  # a bonus is nothing to nbgrader: it takes a number above the maximum, 0, for an error
     return [*shown, partial_credit(earned or 0.0)]
 
 

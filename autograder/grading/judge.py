@@ -190,6 +190,7 @@ class Judge:
             name=exercise.name,
             points=points_of(verdicts),
             max_points=exercise.points,
+            bonus=exercise.bonus,
             diagnosis=found,
             told=told,
             checks=tuple(_check_record(one, self.language) for one in _in_notebook_order(exercise, verdicts)),

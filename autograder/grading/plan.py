@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def points(self) -> dict[str, float]:
-        """The cells for which nbgrader keeps points: those of checks and written questions."""
+        """The cells for which nbgrader keeps points, checks' and written questions', with their maxima."""
         return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.nbgrader.get("grade")}
 
     @property
@@ -109,7 +109,8 @@ class Plan:
     @property
     def written(self) -> dict[str, float]:
         """The questions graded by hand, and their points."""
-        return {cell.name: cell.nbgrader["points"] for cell in self.source if cell.role == "written"}
+        released = {cell.name for cell in self.source if cell.role == "written"}
+        return {each.name: each.points for each in self.homework.written if each.name in released}
 
     @cached_property
     def versions(self) -> dict[str, str]:

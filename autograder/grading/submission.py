@@ -18,6 +18,7 @@ from autograder.marks.records import (
     CheckRecord,
     ExerciseRecord,
     SubmissionRecord,
+    most_points,
     submission_from,
     to_json,
 )
@@ -74,7 +75,7 @@ def grade_submission(
     record = SubmissionRecord(
         student=student,
         points=sum(exercise.points for exercise in judgement.exercises),
-        max_points=sum(exercise.max_points for exercise in judgement.exercises),
+        max_points=most_points(judgement.exercises),
         status="graded",
         flags=(*handed.flags, *repaired.flags, *judgement.flags),
         notes=repaired.notes,
@@ -96,6 +97,7 @@ def not_run(student: str, problem: str, plan: Plan, edition: Edition | None = No
             exercise.name,
             0.0,
             exercise.points,
+            bonus=exercise.bonus,
             checks=tuple(
                 CheckRecord(check.name, check.hidden, "could_not_run", problem, said)
                 for check in exercise.checks
@@ -103,11 +105,10 @@ def not_run(student: str, problem: str, plan: Plan, edition: Edition | None = No
         )
         for exercise in plan.homework.exercises
     )
-    most = sum(exercise.max_points for exercise in exercises)
     record = SubmissionRecord(
         student,
         0.0,
-        most,
+        most_points(exercises),
         "could_not_run",
         problem,
         exercises=exercises,

@@ -53,14 +53,16 @@ def _joined(first: Cell, exercise: Exercise, hidden: bool) -> Cell:
     checks = [check for check in exercise.checks if check.hidden is hidden]
     _require_own_names(checks, first.line.where)
     points = sum(check.points for check in checks)
-    worth = _count(points, "point")
+    worth = _count(points, "bonus point" if exercise.bonus else "point")
     source = "\n\n\n".join([*(check.source for check in checks), _call(checks, exercise)])
     if hidden:
         claims = " ".join(check.claim for check in checks)
         text = LATER.format(claims=claims, points=worth, source=source)
     else:
         text = f"# @title Checks of {exercise.name} ({_count(len(checks), 'claim')}, {worth})\n{source}"
-    return Cell("code", text, {"check": checks[0].cell, "points": points, FOLDED: True}, first.line)
+    bonus = {"bonus": True} if exercise.bonus else {}
+    labels = {"check": checks[0].cell, "points": points, FOLDED: True, **bonus}
+    return Cell("code", text, labels, first.line)
 
 
 def _require_own_names(checks: Iterable[Check], where: str) -> None:

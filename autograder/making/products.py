@@ -7,7 +7,7 @@ gives the same bytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from autograder.checking.rules import introduction
 from autograder.making import lectures
 from autograder.making.check_cells import FOLDED, with_check_cells
 from autograder.source.address import Address
-from autograder.source.homework import HomeworkSource
+from autograder.source.homework import STARS, Asked, Exercise, HomeworkSource, written_in
 from autograder.source.notebook import ALIVE, Cell, SourceError, notebook, notebook_cell, read_source, to_json
 
 Product = tuple[Path, str]  # a file and its intended content
@@ -73,11 +73,11 @@ def lecture_names(root: Path) -> list[str]:
 def build_homework(homework: HomeworkSource, address: Address) -> dict:
     """The instructor's notebook, from which nbgrader makes the students'; its badge opens the students'."""
     badge = f"{address.badge(f'homeworks/{homework.name}/{homework.name}.ipynb')} {address.version}"
-    points = {exercise.name: exercise.points for exercise in homework.exercises}
+    exercises = {exercise.name: exercise for exercise in homework.exercises}
 
     def dress(cell_id: str, cell: Cell) -> dict:
         source = cell.source + SESSION.format(name=homework.name) if "setup" in cell.labels else cell.source
-        text = _text(replace(cell, source=source), points)
+        text = _text(replace(cell, source=source), exercises)
         return notebook_cell(cell_id, cell.kind, text, _metadata(cell_id, cell))
 
     cells = [
@@ -160,21 +160,18 @@ def _name(cell: Cell) -> str | None:
     return named[0] if named else None
 
 
-def _text(cell: Cell, points: dict[str, float]) -> str:
+def _text(cell: Cell, exercises: Mapping[str, Exercise]) -> str:
     if "exercise" in cell.labels:
-        return _with_line(cell.source, _exercise_line(cell, points[str(cell.labels["exercise"])]))
+        exercise = exercises[str(cell.labels["exercise"])]
+        return _with_line(cell.source, f"{STARS[exercise.difficulty - 1]} · {_effort(exercise)}")
     if "written" in cell.labels:
-        return _with_line(cell.source, _effort(cell.points, cell) + " · graded by hand")
+        return _with_line(cell.source, f"{_effort(written_in(cell))} · graded by hand")
     return cell.source
 
 
-def _exercise_line(cell: Cell, points: float) -> str:
-    difficulty = int(cell.labels.get("difficulty", 1))
-    return "●" * difficulty + "○" * (3 - difficulty) + " · " + _effort(points, cell)
-
-
-def _effort(points: float, cell: Cell) -> str:
-    return f"{points:g} point{'' if points == 1 else 's'} · about {cell.labels.get('minutes', 10)} minutes"
+def _effort(asked: Asked) -> str:
+    points = f"{asked.points:g} point{'' if asked.points == 1 else 's'}"
+    return f"{points}{' on top' if asked.bonus else ''} · about {asked.minutes} minutes"
 
 
 def _with_line(markdown: str, line: str) -> str:
@@ -201,7 +198,8 @@ def _metadata(cell_id: str, cell: Cell) -> dict:
         "task": False,
     }
     alive = {ALIVE: True} if ALIVE in labels else {}
-    return {"nbgrader": schema | ({"points": cell.points} if grade else {}), **alive, **_tags(cell)}
+    points = 0 if "bonus" in labels else cell.points
+    return {"nbgrader": schema | ({"points": points} if grade else {}), **alive, **_tags(cell)}
 
 
 def _tags(cell: Cell, *more: str) -> dict:

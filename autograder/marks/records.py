@@ -57,6 +57,7 @@ class ExerciseRecord:
     diagnosis: tuple[str, ...] = ()
     checks: tuple[CheckRecord, ...] = ()
     told: tuple[str, ...] = ()
+    bonus: bool = False  # its points are on top of the homework's maximum
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,14 @@ def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
 
 
 def _fields(record: object) -> dict:
-    """The fields of a record; those about a translation only if there is one."""
-    untranslated: tuple[tuple[str, object], ...] = ("said", ""), ("said", {}), ("language", "en")
-    return {name: value for name, value in vars(record).items() if (name, value) not in untranslated}
+    """The fields of a record; those about a translation or a bonus only if there is one."""
+    left_out: tuple[tuple[str, object], ...] = (
+        ("said", ""),
+        ("said", {}),
+        ("language", "en"),
+        ("bonus", False),
+    )
+    return {name: value for name, value in vars(record).items() if (name, value) not in left_out}
 
 
 def submission_from(data: Mapping) -> SubmissionRecord:
@@ -258,12 +264,19 @@ def _read_or_none(path: Path) -> SubmissionRecord | None:
         return None
 
 
+def most_points(exercises: Iterable[ExerciseRecord]) -> float:
+    """The maximum of a homework with these exercises, to which a bonus adds nothing."""
+    return sum(exercise.max_points for exercise in exercises if not exercise.bonus)
+
+
 def priced(exercise: ExerciseRecord, homework: HomeworkSource) -> ExerciseRecord:
     """The same verdict with the points that its checks are worth now."""
     worth = {check.name: check.points for check in homework.checks}
     passed = [check.name for check in exercise.checks if check.result == "passed"]
     points = sum(worth[name] for name in passed)
-    return replace(exercise, points=points, max_points=sum(worth[check.name] for check in exercise.checks))
+    most = sum(worth[check.name] for check in exercise.checks)
+    bonus = homework.exercise(exercise.name).bonus
+    return replace(exercise, points=points, max_points=most, bonus=bonus)
 
 
 def counted(record: SubmissionRecord, exercises: Mapping[str, ExerciseRecord]) -> SubmissionRecord:
@@ -271,6 +284,6 @@ def counted(record: SubmissionRecord, exercises: Mapping[str, ExerciseRecord]) -
     return replace(
         record,
         points=sum(exercise.points for exercise in exercises.values()),
-        max_points=sum(exercise.max_points for exercise in exercises.values()),
+        max_points=most_points(exercises.values()),
         exercises=tuple(exercises.values()),
     )

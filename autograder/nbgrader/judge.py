@@ -11,8 +11,9 @@ from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, from_dict
+from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Enum
 from traitlets.config import Config
 
@@ -33,6 +34,8 @@ from autograder.source.notebook import notebook, notebook_cell
 from autograder.submissions.collect import Found, collect
 from autograder.submissions.handed_in import parse
 from autograder.submissions.repair import RepairedCell, repair
+
+BONUS = "bonus"  # where nbgrader's resources have the points of bonus cells
 
 LOADED = software()  # the software with which this process judges until it ends
 
@@ -77,6 +80,7 @@ class Judge(NbGraderPreprocessor):
             self.log.warning(edited)
         require_verdicts(graded)
         _show(graded, plan, nb)
+        resources[BONUS] = bonus_of(graded, plan)
         return nb, resources
 
 
@@ -88,6 +92,26 @@ def judged(paper: Paper, plan: Plan, warm: Warm) -> Graded:
     if isinstance(result, Lost):
         return not_run(paper.student, result.sentence, plan)
     return Graded.from_json(result["graded"])
+
+
+class Save(SaveAutoGrades):
+    """Replaces nbgrader's SaveAutoGrades, which knows no points beyond a cell's maximum, as a bonus has."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Enter the points of all cells, then those of a bonus."""
+        nb, resources = super().preprocess(nb, resources)
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            for cell, points in resources[BONUS].items():
+                place = about["notebook"], about["assignment"], about["student"]
+                gradebook.find_grade(cell, *place).auto_score = points
+            gradebook.db.commit()
+        return nb, resources
+
+
+def bonus_of(graded: Graded, plan: Plan) -> dict[str, float | None]:
+    """The points of the cells of checks that are worth nothing to nbgrader."""
+    return {name: of for name, of in plan.points_by_cell(graded.record).items() if not plan.points[name]}
 
 
 def handed_in(resources: ResourcesDict, config: Config) -> Found:

@@ -29,7 +29,7 @@ class WithoutBadge(Preprocessor):
 
 
 SANITIZE = ("ClearOutput", "DeduplicateIds", "OverwriteKernelspec", "OverwriteCells", "CheckCellMetadata")
-SAVE = ("LimitOutput", "SaveAutoGrades", "AssignLatePenalties", "CheckCellMetadata")
+SAVE = ("AssignLatePenalties", "CheckCellMetadata")
 
 
 def use_judge(c: Config) -> None:
@@ -39,6 +39,8 @@ def use_judge(c: Config) -> None:
         "autograder.nbgrader.judge.Judge",
         *_of_nbgrader(("IgnorePattern",)),
         "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        *_of_nbgrader(("LimitOutput",)),
+        "autograder.nbgrader.judge.Save",
         *_of_nbgrader(SAVE),
     ]
 

@@ -48,7 +48,7 @@ class SandboxProof:
     homework: str
     level: str
     points: float  # of the reference
-    max_points: float
+    max_points: float  # with those of a bonus
     alternatives: int
     misconceptions: int
     violations: tuple[str, ...]
@@ -96,7 +96,7 @@ def verify_in_sandbox(
         name,
         judges.level.name,
         reference.record.points,
-        reference.record.max_points,
+        sum(exercise.max_points for exercise in right.values()),
         len(strict.homework.alternatives),
         len(wrong),
         tuple(violations),

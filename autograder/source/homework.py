@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from autograder.catalogue import Alternative, Misconception, NotCode
 from autograder.source.fails import Fails
-from autograder.source.notebook import Cell, Label, Line
+from autograder.source.notebook import Cell, Label, Line, SourceError
 from course.language import say
 
 # What stands in a stub where the solution was; nbgrader_config.py hands the same text to nbgrader.
@@ -28,6 +28,8 @@ Result = Literal["passed", "failed", "could_not_run"]
 PASSED: Result = "passed"
 FAILED: Result = "failed"
 COULD_NOT_RUN: Result = "could_not_run"
+
+BONUS = "(bonus)"  # how the heading of an exercise ends whose points are on top
 
 STARS = "●○○", "●●○", "●●●"  # how difficult an exercise is, from 1 to 3
 
@@ -80,6 +82,7 @@ class Exercise:
     exempt: tuple[str, ...] = ()  # the rules of autograder.checking.rules that do not hold here
     dtype: str = ""  # that answers have to be in, where it is the point: elsewhere float32 is good enough
     trained: str = ""  # or what is trained, to other numbers on another processor: none are written down
+    bonus: bool = False  # its points are on top of the homework's maximum
 
     @property
     def points(self) -> float:
@@ -94,6 +97,10 @@ class Written:
     question: str
     points: float
     minutes: int
+    bonus: bool = False  # its points are on top of the homework's maximum
+
+
+Asked = Exercise | Written
 
 
 @dataclass(frozen=True)
@@ -116,12 +123,31 @@ class HomeworkSource:
     def checks(self) -> tuple[Check, ...]:
         return tuple(check for exercise in self.exercises for check in exercise.checks)
 
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """All that students are asked: the exercises, and then the questions to be answered in words."""
+        return (*self.exercises, *self.written)
+
+    @property
+    def regular(self) -> tuple[Asked, ...]:
+        """What makes up the maximum."""
+        return tuple(each for each in self.asked if not each.bonus)
+
+    @property
+    def on_top(self) -> tuple[Asked, ...]:
+        """What is a bonus."""
+        return tuple(each for each in self.asked if each.bonus)
+
     def cell_points(self) -> dict[str, float]:
-        """The cells for which nbgrader keeps points (checks and written questions), and how many points."""
-        worth = dict.fromkeys([check.cell for check in self.checks], 0.0)
-        for check in self.checks:
-            worth[check.cell] += check.points
-        return worth | {written.name: written.points for written in self.written}
+        """The cells for which nbgrader keeps points (checks and written questions), and how many points.
+
+        For a bonus these are 0, because nbgrader adds them up to the homework's maximum.
+        """
+        worth = {check.cell: 0.0 for check in self.checks}
+        for exercise in self.exercises:
+            for check in exercise.checks:
+                worth[check.cell] += 0.0 if exercise.bonus else check.points
+        return worth | {each.name: 0.0 if each.bonus else each.points for each in self.written}
 
     @property
     def path(self) -> Path:
@@ -273,7 +299,18 @@ def _statement(cell: Cell) -> Exercise:
         trained=_trained(labels.get("trained", "")),
         exempt=_names(labels.get("exempt", "")),
         dtype=str(labels.get("dtype", "")),
+        bonus=is_bonus(cell),
     )
+
+
+def is_bonus(cell: Cell) -> bool:
+    """Whether a statement's points are on top; raises SourceError if its label and its heading disagree."""
+    bonus = bool(cell.labels.get("bonus", False))
+    if title(cell.source).endswith(BONUS) is not bonus:
+        raise SourceError(
+            f"{cell.line.where}: the label `bonus` and a heading that ends in {BONUS} go together."
+        )
+    return bonus
 
 
 def _names(label: object) -> tuple[str, ...]:
@@ -338,6 +375,7 @@ def written_in(cell: Cell) -> Written:
         question=clear_solution(cell.source, TEXT_STUB),
         points=cell.points,
         minutes=int(cell.labels.get("minutes", 10)),
+        bonus=is_bonus(cell),
     )
 
 

@@ -20,6 +20,7 @@ KNOWN_LABELS = {
     "exercise": "the statement of an exercise",
     "difficulty": "1 to 3",
     "minutes": "how long it takes",
+    "bonus": "on an exercise or a written question: its points are on top of the homework's maximum",
     "forbids": "what the solution must not call",
     "exempt": "the rules for all exercises that do not apply to this one",
     "dtype": "the dtype that answers must have, if that is the point of the exercise",

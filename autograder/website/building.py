@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
-from autograder.source.homework import STARS, Exercise, HomeworkSource, Written, title_of
+from autograder.source.homework import STARS, Asked, HomeworkSource, Written, title_of
 from course import figures
 
 # The machine that a homework ends in, see course.figures.machines.
@@ -66,9 +66,15 @@ def introduction(homework: HomeworkSource) -> str:
 
 
 def _amount(homework: HomeworkSource) -> str:
-    asked: tuple[Exercise | Written, ...] = (*homework.exercises, *homework.written)
-    hours = sum(each.minutes for each in asked) / 60
-    return f"{len(asked)} exercises · about {hours:.0f} hours · {sum(each.points for each in asked):g} points"
+    words = _in_all(homework.regular, "exercises")
+    return f"{words}, and {_in_all(homework.on_top, 'as a bonus')}" if homework.on_top else words
+
+
+def _in_all(asked: Sequence[Asked], what: str) -> str:
+    """`20 exercises · about 6 hours · 110 points`."""
+    minutes, points = sum(each.minutes for each in asked), sum(each.points for each in asked)
+    time = f"{minutes} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+    return f"{len(asked)} {what} · about {time} · {points:g} points"
 
 
 def _drawn(name: str) -> Iterable[str]:

@@ -15,7 +15,7 @@ def facts(lectures: Iterable[Lecture], homeworks: Iterable[HomeworkSource]) -> s
     """How many lectures, homeworks and known mistakes there are, and how long the lectures take."""
     lectures, homeworks = list(lectures), list(homeworks)
     hours = sum(lecture.minutes for lecture in lectures) / 60
-    exercises = sum(len(homework.exercises) + len(homework.written) for homework in homeworks)
+    exercises = sum(len(homework.asked) for homework in homeworks)
     mistakes = sum(len(homework.misconceptions) for homework in homeworks)
     parts = (
         f"{len(lectures)} lectures, {hours:.0f} hours to read",

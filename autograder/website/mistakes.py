@@ -26,7 +26,7 @@ def mistakes(homework: HomeworkSource) -> str:
 
 def about(exercise: Exercise) -> str:
     """Difficulty, minutes and points in one line."""
-    points = f"{exercise.points:g} points"
+    points = f"{exercise.points:g} points{' on top' if exercise.bonus else ''}"
     return f"`{exercise.name}` · {STARS[exercise.difficulty - 1]} · {exercise.minutes} minutes · {points}"
 
 

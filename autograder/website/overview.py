@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from autograder.catalogue import Misconception
-from autograder.source.homework import STARS, Check, Exercise, HomeworkSource, Written, title_of
+from autograder.source.homework import STARS, Check, Exercise, HomeworkSource, title_of
 
 
 def overview(homework: HomeworkSource) -> str:
@@ -56,12 +56,12 @@ def _summary(homework: HomeworkSource) -> Iterator[str]:
         (f"`{each.name}`, in words", "", each.minutes, f"{each.points:g}", "", "")
         for each in homework.written
     ]
-    asked: tuple[Exercise | Written, ...] = (*homework.exercises, *homework.written)
-    minutes = sum(each.minutes for each in asked)
-    points = sum(each.points for each in asked)
-    rows.append(
-        ("**together**", "", minutes, f"{points:g}", len(homework.checks), len(homework.misconceptions))
-    )
+    numbers: tuple[object, ...] = (len(homework.checks), len(homework.misconceptions))
+    for words, of in (("**together**", homework.regular), ("**and as a bonus**", homework.on_top)):
+        if of:
+            minutes, points = sum(each.minutes for each in of), sum(each.points for each in of)
+            rows.append((words, "", minutes, f"{points:g}", *numbers))
+            numbers = "", ""
     yield from table(("exercise", "", "minutes", "points", "checks (hidden)", "known mistakes"), rows)
 
 

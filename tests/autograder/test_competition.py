@@ -1,13 +1,17 @@
 """A competition ranks entries by their loss on hidden stories, and gives no rank to one that looks ahead."""
 
+import re
+from functools import partial
 from pathlib import Path
 from shutil import copy
 
 import pytest
+import torch
 
 from autograder.cli import main
 from autograder.competing import Competition, compete, entry
 from autograder.competing.compete import NoEntries
+from course.evaluation import score
 
 SAMPLES = Path(__file__).parents[2] / "autograder" / "sample" / "competition"
 SMALL = Competition(seed=3, seconds=5, n_training=2000, n_hidden=20)
@@ -15,9 +19,9 @@ UNIFORM = """
 import torch
 
 def train(tokens, mask, seconds):
-    return 0
+    return {}
 
-def log_probs(tokens):
+def log_probs(weights, tokens):
     return torch.full((*tokens.shape, 160), 1 / 160).log()
 """
 # Says what comes next now and then, where a story is long enough.
@@ -57,7 +61,7 @@ def test_knowing_nothing_and_knowing_everything_are_the_ends_of_the_scale(compar
 
 
 def test_who_asks_the_language_itself_gets_no_rank(compared):
-    ready = "from course.ladder import Corpus\n" + UNIFORM.replace("return 0", "Corpus; return 0")
+    ready = "from course.ladder import Corpus\n" + UNIFORM.replace("return {}", "Corpus; return {}")
     places, _ = compared(honest=UNIFORM, everything=TRUE_MODEL, ready=ready)
     name = "course.data.story_language.StoryLanguage"
     assert places["everything"].problem == f"asks what knows the answers: {name}, line 9"
@@ -110,12 +114,19 @@ def test_an_entry_that_cannot_be_read_stops_no_other(compared, tmp_path):
 INCOMPARABLE = {
     "unfinished": ("def train(", "could not be run: "),
     "large": (
-        UNIFORM.replace("return 0", "return 10**9"),
-        "has 1,000,000,000 parameters; 500,000 are allowed",
+        UNIFORM.replace("return {}", "return {'table': torch.zeros(600_000), 'bias': torch.zeros(2, 3)}"),
+        "has 600,006 parameters; 500,000 are allowed",
     ),
-    "boolean": (UNIFORM.replace("return 0", "return True"), "train does not return the number of parameters"),
+    "stated": (
+        UNIFORM.replace("return {}", "return 0"),
+        "train does not return its weights, a dict of tensors",
+    ),
+    "hidden": (
+        UNIFORM.replace("return {}", "return {'table': [0.5] * 9}"),
+        "train does not return its weights",
+    ),
     "improbable": (UNIFORM.replace("1 / 160", "1 / 100"), "returns no log-probabilities"),
-    "endless": (UNIFORM.replace("return 0", "while True: pass"), "did not finish within"),
+    "endless": (UNIFORM.replace("return {}", "while True: pass"), "did not finish within"),
     "varying": (
         UNIFORM.replace(
             "torch.full((*tokens.shape, 160), 1 / 160).log()",
@@ -146,11 +157,53 @@ def test_an_empty_folder_is_said(tmp_path):
         compete(tmp_path, SMALL)
 
 
+# Keeps the stories that it was trained on in a variable, and says whether it still has them.
+KEEPING = UNIFORM.replace("    return {}", "    kept.append(tokens)\n    return {}").replace(
+    "    return torch.full", "    assert not kept, 'it still has them'\n    return torch.full"
+)
+
+
+def test_what_is_not_among_the_weights_is_forgotten(compared):
+    places, _ = compared(keeping="kept = []\n" + KEEPING)
+    assert places["keeping"].problem == ""
+
+
+def in_five_steps(path):
+    """A sample whose training does not depend on the clock."""
+    return re.sub(r"n_steps = int\(.*\)", "n_steps = 5", path.read_text())
+
+
+def test_the_table_says_what_the_evaluation_of_the_same_models_says(compared, one_thread):
+    """Bits, parameters and order are those of each sample's model, trained here and scored by the course."""
+    sources = {path.stem: in_five_steps(path) for path in SAMPLES.glob("*.py")}
+    places, task = compared(SMALL, **sources)
+    for name in ("n_gram", "lstm", "gpt"):
+        scope = {}
+        exec(sources[name], scope)
+        weights = scope["train"](task.training.tokens, task.training.mask, task.seconds)
+        bits = score(partial(scope["log_probs"], weights), task.hidden).bits_per_token
+        assert places[name].bits_per_token == pytest.approx(bits, abs=1e-4)
+        assert places[name].n_parameters == sum(weight.numel() for weight in weights.values())
+    *ranked, last = places.values()
+    assert [place.bits_per_token for place in ranked] == sorted(place.bits_per_token for place in ranked)
+    assert (last.name, last.problem[:11]) == ("looks_ahead", "looks ahead")
+
+
+@pytest.fixture
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def test_the_samples_are_ranked_and_the_cheat_is_not(tmp_path, capsys):
     for path in SAMPLES.glob("*.py"):
         copy(path, tmp_path)
     assert main(["compete", str(tmp_path), "--seed", "5", "--cpu-seconds", "4"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    ranked = [line.split()[1] for line in lines if line[:1].isdigit()]
-    assert sorted(ranked) == ["gpt", "lstm", "n_gram"]
+    ranked = [line.split() for line in lines if line[:1].isdigit()]
+    assert sorted(row[1] for row in ranked) == ["gpt", "lstm", "n_gram"]
+    assert [float(row[2]) for row in ranked] == sorted(float(row[2]) for row in ranked)
+    assert [int(row[0]) for row in ranked] == [1, 2, 3]
     assert lines[-1].startswith("–  looks_ahead looks ahead")

@@ -23,6 +23,8 @@ NOTHING = "-"  # the worksheet's sign for "no date", which is not a formula
 def moodle(marks: Sequence[Mark], sheet: str, comments: Mapping[str, str] | None = None) -> Filled:
     """The worksheet with grades, scaled to Moodle's maximum, and comments as HTML; raises ExportError.
 
+    Moodle takes no grade above its maximum, so that is what a bonus can reach here.
+
     comments: student → Markdown. A student is found by user name, ID number, e-mail address (or the part
     before its @), or the number of "Participant 1234". Rows of students who handed in nothing, or are
     excused, stay unchanged.
@@ -44,7 +46,8 @@ def _with_number(row: Mapping[str, str]) -> dict[str, str]:
 def _filled(row: Mapping[str, str], mark: Mark | None, comments: Mapping[str, str]) -> dict[str, str]:
     if mark is None or mark.points is None or mark.excused:
         return dict(row)
-    scale = float(row.get("Maximum Grade") or mark.max_points) / mark.max_points if mark.max_points else 1.0
+    most = float(row.get("Maximum Grade") or mark.max_points)
+    grade = mark.score * (most / mark.max_points if mark.max_points else 1.0)
     said = comments.get(mark.student)
     comment = as_html(said) if said else row.get(COMMENTS, "")
-    return {**row, "Grade": number(scale * mark.score), COMMENTS: comment}
+    return {**row, "Grade": number(min(grade, most)), COMMENTS: comment}

@@ -6,10 +6,10 @@ VOCAB_SIZE = 160
 
 
 def train(tokens, mask, seconds):
-    return 0
+    return {}
 
 
-def log_probs(tokens):
+def log_probs(weights, tokens):
     probs = torch.full((*tokens.shape, VOCAB_SIZE), 0.1 / VOCAB_SIZE)
     probs[..., 0] += 0.9  # for the last word, which it cannot know
     probs[:, :-1, 0] -= 0.9

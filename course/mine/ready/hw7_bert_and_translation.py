@@ -1,25 +1,27 @@
-"""Ready-made parts of homework 7: a batch with hidden words, its loss and mask, and a trained translator."""
+"""Ready-made parts of homework 7: a batch with hidden words, its loss and mask, and a translator's parts."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from functools import cache
-from random import Random
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
-from course.data.vocabulary import Vocabulary, pad_sequences
+from course.models.layer_norm import LayerNorm
+from course.models.masks import causal_mask
 from course.models.masks import padding_mask as encoder_mask
-from course.models.translator import Translator, TranslatorConfig
-from course.training import Example, TrainingConfig, train
+from course.models.multi_head_attention import MultiHeadAttention, merge_heads, split_heads
 
-__all__ = ["encoder_mask", "masked_batch", "mlm_loss", "translate"]
+__all__ = [
+    "CrossAttention",
+    "DecoderBlock",
+    "encoder_mask",
+    "masked_batch",
+    "mlm_loss",
+    "translation_loss",
+    "translation_masks",
+]
 
 IGNORED = -100
-SENTENCES = TranslationConfig(min_length=4, max_length=7)
 
 
 def masked_batch(
@@ -39,35 +41,48 @@ def mlm_loss(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=IGNORED)
 
 
-def translate(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-    """As in exercise 23, by a translator that is trained for half a minute at the first call."""
-    model, english, french = trained_translator()
-    source = pad_sequences([english.encode(words) for words in sentences], english.pad).tokens
-    return [french.decode(row) for row in model.translate(source, french.bos, french.eos, 40).tolist()]
+class CrossAttention(nn.Module):
+    """As in exercise 14: PyTorch's kernel between four matrices."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        matrices = (torch.empty(d_model, d_model, dtype=torch.float64) for _ in range(4))
+        filled = (nn.Parameter(nn.init.xavier_uniform_(matrix)) for matrix in matrices)
+        self.W_query, self.W_key, self.W_value, self.W_output = filled
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        read = F.linear(x, self.W_query), F.linear(memory, self.W_key), F.linear(memory, self.W_value)
+        query, key, value = (split_heads(part, self.n_heads) for part in read)
+        found = F.scaled_dot_product_attention(query, key, value, mask)
+        return F.linear(merge_heads(found), self.W_output)
 
 
-@cache
-def trained_translator(n_steps: int = 400) -> tuple[Translator, Vocabulary, Vocabulary]:
-    """A small Transformer for sentences of 4 to 7 words, with its two vocabularies."""
-    english, french = translation_vocabularies(SENTENCES.lexicon)
-    pairs = translation_pairs(SENTENCES, 4000, Random(7))
-    source = pad_sequences([english.encode(pair.source) for pair in pairs], english.pad).tokens
-    targets = [french.encode(pair.target, bos=True, eos=True) for pair in pairs]
-    target = pad_sequences(targets, french.pad).tokens
+class DecoderBlock(nn.Module):
+    """As in exercise 16."""
 
-    def batch(step: int) -> Example:
-        rows = torch.randint(len(pairs), (48,), generator=torch.Generator().manual_seed(step))
-        return source[rows], target[rows]
+    def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
+        super().__init__()
+        self.self_attention, self.cross_attention = (MultiHeadAttention(d_model, n_heads) for _ in range(2))
+        self.expand, self.contract = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm_self, self.norm_cross = LayerNorm(d_model), LayerNorm(d_model)
+        self.norm_feed_forward = LayerNorm(d_model)
+        self.double()
 
-    def loss(model: nn.Module, example: Example) -> Tensor:
-        read, said = example
-        log_probs = model(read, said[:, :-1])
-        return F.nll_loss(log_probs.transpose(1, 2), said[:, 1:], ignore_index=french.pad)
+    def forward(self, x: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor) -> Tensor:
+        x = self.norm_self(x + self.self_attention(x, x, x, self_mask))
+        x = self.norm_cross(x + self.cross_attention(x, memory, memory, cross_mask))
+        return self.norm_feed_forward(x + self.contract(F.relu(self.expand(x))))
 
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = Translator(
-            TranslatorConfig(len(english), len(french), d_model=48, n_layers=1, d_ff=96, pad=english.pad)
-        )
-        train(model, batch, TrainingConfig(n_steps, learning_rate=6e-3), loss=loss, device="cpu")
-    return model, english, french
+
+def translation_masks(
+    source: Tensor, target: Tensor, source_pad: int, target_pad: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As in exercise 15."""
+    read = encoder_mask(source, source_pad)
+    return read, encoder_mask(target, target_pad) & causal_mask(target.shape[1]), read
+
+
+def translation_loss(logits: Tensor, target: Tensor, pad: int) -> Tensor:
+    """As in exercise 18."""
+    return F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=pad)

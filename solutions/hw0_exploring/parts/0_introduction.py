@@ -8,10 +8,10 @@
 #
 # | part | about | minutes |
 # |---|---|---|
-# | A | how checks and hints work | 5 |
-# | B | axes: split, merge, broadcast, count, and find a fault | 35 |
-# | C | exploring a real model | 65 |
-# | D | you against the model | 20 |
+# | A | how checks and hints work | 8 |
+# | B | axes: split, merge, broadcast, count, and find a fault | 44 |
+# | C | exploring a real model | 88 |
+# | D | you against the model | 10 |
 #
 # **How to work.** Run the cells from top to bottom, each with Shift + Enter. An exercise is a statement, a
 # function for you to write, and its checks. Write your code in place of the two lines `# YOUR CODE HERE` and
@@ -23,7 +23,8 @@
 # received and what expected; where it knows the mistake, it asks you about it. Some checks are kept back for
 # grading; they make the same claims about other sizes and other numbers. **Hints** stand under the statement,
 # from a gentle one to a plain one; each time the checks fail and no mistake is known, they show you one more.
-# Try as often as you like: only what stands in the end counts.
+# Try as often as you like: only what stands in the end counts. You may use your answer to one exercise in any
+# other: grading runs all your cells first.
 #
 # **Letters used throughout.** B sequences are handled at once, each has T positions, each position has D
 # numbers, its **features**, and a model chooses between V pieces of text. Such numbers are float64, in some

@@ -8,7 +8,7 @@
 print(predict("Once upon a"))
 print(predict("The students opened their"))
 
-# %% [markdown] exercise="different_words" difficulty=1 minutes=5
+# %% [markdown] exercise="different_words" difficulty=1 minutes=8
 # ### 1. A first function
 #
 # Write `different_words(text)`: how many **different** words does a text have? Words are separated by

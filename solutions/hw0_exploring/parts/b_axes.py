@@ -4,7 +4,7 @@
 # Most errors in this course will be a number in the wrong place of a tensor of the right shape. The cure is to
 # know what each axis stands for, and to try code on sizes that are all different.
 
-# %% [markdown] exercise="split_groups" difficulty=2 minutes=8 exempt="gradient"
+# %% [markdown] exercise="split_groups" difficulty=2 minutes=10 exempt="gradient"
 # ### 2. Split an axis
 #
 # Attention (lecture 13) cuts the D features of every position into H groups of K = D / H neighbours. Write
@@ -83,7 +83,7 @@ def other_sizes_are_split(split_groups, draw):
         assert_close(split_groups(x, n_groups), torch.stack(pieces, dim=1))
 
 
-# %% [markdown] exercise="merge_groups" difficulty=2 minutes=6 exempt="gradient"
+# %% [markdown] exercise="merge_groups" difficulty=2 minutes=8 exempt="gradient"
 # ### 3. And put it together again
 #
 # Write `merge_groups(x)`, which undoes the last exercise: `x` is (B, H, T, K), the result (B, T, D) with
@@ -140,7 +140,7 @@ def other_groups_are_merged(merge_groups, draw):
         assert_close(merge_groups(x), torch.cat(x.unbind(dim=1), dim=-1))
 
 
-# %% [markdown] exercise="add_per_position" difficulty=1 minutes=6 exempt="gradient"
+# %% [markdown] exercise="add_per_position" difficulty=1 minutes=8 exempt="gradient"
 # ### 4. Broadcasting
 #
 # To add tensors of different shapes, torch lines up their **last** axes and repeats axes of length 1. That is
@@ -211,7 +211,7 @@ def other_offsets_go_by_position(add_per_position, draw):
         assert_close(add_per_position(x, offsets), expected)
 
 
-# %% [markdown] exercise="real_lengths" difficulty=1 minutes=6
+# %% [markdown] exercise="real_lengths" difficulty=1 minutes=8
 # ### 5. How long is each sequence?
 #
 # Sequences of different lengths share a tensor, the shorter ones filled up with a padding token. Write
@@ -288,7 +288,7 @@ SHOWN_GROUPS = {
 for name, positions in SHOWN_GROUPS.items():
     print(f"{name}: {positions}")
 
-# %% [markdown] exercise="name_the_wrong_move" difficulty=2 minutes=8
+# %% [markdown] exercise="name_the_wrong_move" difficulty=2 minutes=10
 # ### 6. Find the fault
 #
 # Somebody else's `split_groups(x, 2)` was called with `x = torch.arange(24).reshape(2, 3, 4)`. The cell above

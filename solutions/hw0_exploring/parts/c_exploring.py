@@ -17,7 +17,7 @@ for row, token in zip(van.logits.softmax(-1), van.tokens, strict=True):
     likely = ", ".join(f"{van.pieces[place]!r} {row[place]:.2f}" for place in row[:-1].topk(3).indices)
     print(f"came {van.pieces[token]!r:8} with {row[token]:.5f}; likeliest were {likely}")
 
-# %% [markdown] exercise="log_prob_of" difficulty=2 minutes=12
+# %% [markdown] exercise="log_prob_of" difficulty=2 minutes=15
 # ### 7. The probability of a text
 #
 # By the chain rule, the probability of a text is the product of what the model gave to each token:
@@ -136,7 +136,7 @@ for context, texts in candidates.items():
 for text in ("an ERROR", "31.12.1999", "1000000", "Mary Smith", "Nguyễn Văn Minh"):
     print(f"{text:16}", cut(text))
 
-# %% [markdown] exercise="pieces_per_word" difficulty=1 minutes=8
+# %% [markdown] exercise="pieces_per_word" difficulty=1 minutes=10
 # ### 8. Pieces of words
 #
 # Write `pieces_per_word(pieces)`, which returns a list: how many pieces has the first word, the second, and so
@@ -212,7 +212,7 @@ for text in ARTICLE_1:
     counts = mine.pieces_per_word(cut(text))
     print(f"{sum(counts):3} pieces, at most {max(counts):2} for a word: {text}")
 
-# %% [markdown] exercise="distances" difficulty=2 minutes=12 exempt="gradient"
+# %% [markdown] exercise="distances" difficulty=2 minutes=18 exempt="gradient"
 # ### 9. The same question in other words
 #
 # Does the model say the same if you ask in other words? The **total variation distance** of two distributions
@@ -302,7 +302,7 @@ for wordings in WORDINGS:
     print([[round(distance, 2) for distance in row] for row in apart.tolist()])
 plots.heat_map(apart, "1234", "1234", row_title="wording", column_title="wording", largest=1.0)
 
-# %% [markdown] exercise="chat_prompt" difficulty=1 minutes=8 forbids="course.pretrained"
+# %% [markdown] exercise="chat_prompt" difficulty=1 minutes=10 forbids="course.pretrained"
 # ### 10. A conversation is a text
 #
 # A **base** model continues texts. An **instructed** one was trained on conversations too, which are texts with
@@ -392,7 +392,7 @@ asked = predict("The trophy does not fit into the suitcase because the trophy is
 print(asked)
 print([(piece.text, round(piece.probability, 4), piece.rank) for piece in asked.followed])
 
-# %% [markdown] written="one_ability_and_one_failure" points=6 minutes=25
+# %% [markdown] written="one_ability_and_one_failure" points=6 minutes=35
 # ### 11. One ability, one failure
 #
 # Find something that this model can do and something that it cannot, and document both so that somebody else

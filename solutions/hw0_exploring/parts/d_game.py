@@ -4,7 +4,7 @@
 # In 1951 Shannon let people guess the next letter of a text, and measured how much they knew about English.
 # Here you guess the next word, by betting on it, and the model plays along.
 
-# %% [markdown] exercise="surprise" difficulty=1 minutes=8
+# %% [markdown] exercise="surprise" difficulty=1 minutes=10
 # ### 12. The price of a word
 #
 # Write `surprise(bets, word, n_words)`: how many **bits** does it cost that `word` came, −log₂ of the probability

@@ -6,11 +6,14 @@
 # deserves; then your own automatic differentiation, the backward pass of every layer, a way to check a
 # gradient, and in the end the whole model forwards and backwards, line by line.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | windows, softmax, the model, first losses | 110 |
-# | B | gradients, one rule at a time | 140 |
-# | C | doubting a gradient; the first wrong line | 110 |
+# | part | about | minutes | bonus |
+# |---|---|---|---|
+# | A | windows, softmax, the model, first losses | 110 | 10 |
+# | B | gradients, one rule at a time | 105 | 40 |
+# | C | doubting a gradient; the first wrong line | 110 | 15 |
+#
+# That is about five and a half hours, and one hour of bonus. A *bonus* is marked in its heading: its points
+# come on top of the homework's maximum, and nothing else needs it, so leave out what you like.
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You

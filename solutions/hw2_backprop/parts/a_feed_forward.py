@@ -101,8 +101,8 @@ def other_documents_have_their_windows(windows_and_targets, draw):
         assert_equal(targets, torch.tensor(pairs)[:, -1], what="targets")
 
 
-# %% [markdown] exercise="batch_at" difficulty=1 minutes=5
-# ### 2. A batch from anywhere
+# %% [markdown] exercise="batch_at" bonus difficulty=1 minutes=5
+# ### 2. A batch from anywhere (bonus)
 #
 # Training takes a few windows at a time, from random places of one long text. The places have been drawn
 # already.
@@ -413,7 +413,7 @@ def other_words_are_drawn_by_their_pieces(draw_tokens, draw):
         assert_equal(draw_tokens(logits, left + inside), words)
 
 
-# %% [markdown] exercise="FeedForwardLM" difficulty=2 minutes=25 dtype="float64"
+# %% [markdown] exercise="FeedForwardLM" difficulty=2 minutes=30 dtype="float64"
 # ### 6. The model
 #
 # The model of Bengio and others (2003), with the constants `b` and `c` of the paper:
@@ -457,6 +457,12 @@ def other_words_are_drawn_by_their_pieces(draw_tokens, draw):
 # which shape must it have to multiply (B, N, d)?
 #
 # </details>
+
+
+# %% alive="a_drawing_feedforward"
+from course import figures
+
+figures.machine("feedforward")  # step by step
 
 
 # %% solution="FeedForwardLM"
@@ -580,8 +586,8 @@ def other_models_have_their_logits_and_gradients(FeedForwardLM, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="first_loss_verdict" difficulty=1 minutes=5
-# ### 7. The very first loss
+# %% [markdown] exercise="first_loss_verdict" bonus difficulty=1 minutes=5
+# ### 7. The very first loss (bonus)
 #
 # Before any training you know what the loss must be. A new model knows nothing, so it should find all
 # $V$ words about equally likely, which costs $\ln V$ nats. A first loss that is far from $\ln V$ says that
@@ -660,7 +666,7 @@ class DroppingLayer(nn.Module):
         return (features * kept if self.training else features) @ self.weight.T
 
 
-# %% [markdown] exercise="overfit_one_batch" difficulty=2 minutes=20 forbids="losses_by_hand"
+# %% [markdown] exercise="overfit_one_batch" difficulty=2 minutes=25 forbids="losses_by_hand"
 # ### 8. Overfit one batch
 #
 # The second sanity check, before the data set: can the model overfit a single batch? If the loss of one batch

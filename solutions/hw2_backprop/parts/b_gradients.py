@@ -6,7 +6,7 @@
 # to the layer's output, and hands back the gradients with respect to its inputs. Write them as formulas;
 # torch's autograd stays off until you compare.
 
-# %% [markdown] exercise="Value" difficulty=3 minutes=45 forbids="torch.autograd,torch.func,torch.Tensor.backward,.requires_grad_"
+# %% [markdown] exercise="Value" difficulty=3 minutes=50 forbids="torch.autograd,torch.func,torch.Tensor.backward,.requires_grad_"
 # ### 10. Your own automatic differentiation
 #
 # A `Value` is a number that remembers how it was computed. From these memories `backward()` finds the
@@ -440,8 +440,8 @@ def other_linear_layers_agree_with_autograd(linear_backward, draw):
             assert_close(gradient, expected, what=name)
 
 
-# %% [markdown] exercise="tanh_backward" minutes=5 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
-# ### 14. Back through tanh
+# %% [markdown] exercise="tanh_backward" bonus minutes=5 forbids=".backward,torch.autograd,torch.func,torch.ops" exempt="gradient"
+# ### 14. Back through tanh (bonus)
 #
 # Write `tanh_backward(h, upstream)`, which returns $\partial L / \partial a$ for $h = \tanh a$. It is
 # handed the **output** `h`, not `a`: that is all the backward pass needs. All three have the same shape.
@@ -624,8 +624,8 @@ def other_shapes_agree_with_autograd(unbroadcast, draw):
         assert_close(unbroadcast(gradient, shape), small.grad, what=f"from {list(wide)} to {shape}")
 
 
-# %% [markdown] exercise="layer_norm_backward" difficulty=3 minutes=35 forbids=".backward,torch.autograd,torch.func,torch.ops,torch.native_layer_norm_backward" exempt="gradient"
-# ### 17. Back through a layer norm
+# %% [markdown] exercise="layer_norm_backward" bonus difficulty=3 minutes=35 forbids=".backward,torch.autograd,torch.func,torch.ops,torch.native_layer_norm_backward" exempt="gradient"
+# ### 17. Back through a layer norm (bonus)
 #
 # A layer norm, which you will meet again in the Transformer, makes of each row $\mathbf x$ of D numbers
 #

@@ -23,7 +23,7 @@ def neighbours(x, generator):
 LOSSES = {"cubic": cubic, "with_dropout": with_dropout, "neighbours": neighbours}
 
 
-# %% [markdown] exercise="numerical_gradient" difficulty=2 minutes=20 forbids=".backward,torch.autograd,torch.func,torch.ops" dtype="float64"
+# %% [markdown] exercise="numerical_gradient" difficulty=2 minutes=25 forbids=".backward,torch.autograd,torch.func,torch.ops" dtype="float64"
 # ### 18. A gradient from differences
 #
 # Once you have derived a gradient by hand, you want a check that does not rely on the same rules. Move one
@@ -124,8 +124,8 @@ def other_losses_agree_with_autograd(numerical_gradient, draw):
             assert_close(numerical_gradient(name, x, seed), exact.grad, tolerance=2e-6, what=name)
 
 
-# %% [markdown] exercise="wrong_entries" difficulty=2 minutes=15
-# ### 19. Which entries are wrong?
+# %% [markdown] exercise="wrong_entries" bonus difficulty=2 minutes=15
+# ### 19. Which entries are wrong? (bonus)
 #
 # You are given three tensors of one shape: the slopes to the right $(L(x + \epsilon) - L(x)) / \epsilon$,
 # the slopes to the left $(L(x) - L(x - \epsilon)) / \epsilon$, and the gradient that a program claims.
@@ -299,7 +299,7 @@ def assert_line(own, expected, name):
     assert_close(own[name], expected[name], what=f"the first line that departs from autograd is {name}")
 
 
-# %% [markdown] exercise="forward_and_backward" difficulty=3 minutes=45 forbids=".backward,torch.autograd,torch.func,torch.ops,lines_by_autograd" exempt="gradient"
+# %% [markdown] exercise="forward_and_backward" difficulty=3 minutes=55 forbids=".backward,torch.autograd,torch.func,torch.ops,lines_by_autograd" exempt="gradient"
 # ### 20. The first wrong line
 #
 # Now the whole model of exercise 6 (without padding), forwards and backwards, by hand. In a long backward

@@ -5,16 +5,19 @@
 # travels back through it, what becomes of that gradient on the way, the gates that help it, and labels for
 # every word of a text. In the end a network of yours must remember a word over a distance.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | a state, step by step | 35 |
-# | B | backpropagation through time, by hand | 50 |
-# | C | long texts in pieces | 45 |
-# | D | gradients that vanish and explode | 50 |
-# | E | several layers, both directions | 60 |
-# | F | gates: LSTM and GRU | 50 |
-# | G | labels for every word | 25 |
-# | H | the distance experiment; a fault to find | 75 |
+# | part | about | minutes | bonus |
+# |---|---|---|---|
+# | A | a state, step by step | 35 |  |
+# | B | backpropagation through time, by hand | 50 |  |
+# | C | long texts in pieces | 45 |  |
+# | D | gradients that vanish and explode | 50 |  |
+# | E | several layers, both directions | 50 | 10 |
+# | F | gates: LSTM and GRU | 50 |  |
+# | G | labels for every word | 10 | 15 |
+# | H | the distance experiment; a fault to find | 75 |  |
+#
+# That is about six hours, and half an hour of bonus. A *bonus* is marked in its heading: its points come on
+# top of the homework's maximum, and nothing else needs it, so leave out what you like.
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You

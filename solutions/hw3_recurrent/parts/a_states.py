@@ -122,6 +122,12 @@ def other_steps_agree_with_torch(rnn_step, draw):
 # </details>
 
 
+# %% alive="a_drawing_rnn"
+from course import figures
+
+figures.machine("rnn")  # step by step
+
+
 # %% solution="RNN"
 class RNN(nn.Module):
     """The states of a recurrent network at every word; parameters W (D, d_input), U (D, D), b (D,)."""

@@ -320,8 +320,8 @@ def other_texts_are_read_from_both_ends(bidirectional_states, draw):
         assert_close(answer, expected)
 
 
-# %% [markdown] exercise="text_vectors" difficulty=1 minutes=5
-# ### 14. One vector for the whole text
+# %% [markdown] exercise="text_vectors" bonus difficulty=1 minutes=5
+# ### 14. One vector for the whole text (bonus)
 #
 # A classifier needs one vector for the whole text: from each direction the state that has read **all** of it.
 #
@@ -381,8 +381,8 @@ def other_texts_have_their_vectors(text_vectors, draw):
         assert_close(text_vectors(states, n_words), torch.stack(expected))
 
 
-# %% [markdown] exercise="top_states" difficulty=1 minutes=5
-# ### 15. Reading torch's h_n
+# %% [markdown] exercise="top_states" bonus difficulty=1 minutes=5
+# ### 15. Reading torch's h_n (bonus)
 #
 # `torch.nn.RNN` with several layers and both directions returns its last states as one tensor `h_n` of shape
 # (2·L, B, D). Its rows are, in this order: layer 0 forwards, layer 0 backwards, layer 1 forwards, layer 1

@@ -42,6 +42,12 @@
 # </details>
 
 
+# %% alive="a_drawing_lstm_cell"
+from course import figures
+
+figures.machine("lstm_cell")  # step by step
+
+
 # %% solution="LSTMCell"
 class LSTMCell(nn.Module):
     """One step of an LSTM; W (4D, d_input), U (4D, D) and b (4D,) hold the gates in the order i, f, g, o."""
@@ -342,6 +348,12 @@ def other_networks_get_their_forget_bias(with_forget_bias, draw):
 # constants of +40 and -40 and try.
 #
 # </details>
+
+
+# %% alive="a_drawing_gru_cell"
+from course import figures
+
+figures.machine("gru_cell")  # step by step
 
 
 # %% solution="GRUCell"

@@ -124,8 +124,8 @@ def other_texts_have_their_loss(labelling_loss, draw):
         assert_close(labelling_loss(logits, labels, pad_label), total / sum(n_words))
 
 
-# %% [markdown] exercise="labelling_accuracy" difficulty=1 minutes=5
-# ### 20. Its accuracy
+# %% [markdown] exercise="labelling_accuracy" bonus difficulty=1 minutes=5
+# ### 20. Its accuracy (bonus)
 #
 # Write `labelling_accuracy(logits, labels, pad_label)`: the share of the **real** words of the batch whose
 # likeliest label is the right one, a number between 0 and 1. The arguments are those of exercise 19.
@@ -197,8 +197,8 @@ def other_texts_have_their_accuracy(labelling_accuracy, draw):
         assert_close(float(answer), n_right / sum(n_words))
 
 
-# %% [markdown] exercise="labels_of_pieces" difficulty=2 minutes=10
-# ### 21. Labels for pieces of words
+# %% [markdown] exercise="labels_of_pieces" bonus difficulty=2 minutes=10
+# ### 21. Labels for pieces of words (bonus)
 #
 # The labels belong to words, but a tokenizer cuts words into pieces and puts special tokens around the text.
 # Each word's label must go to the right piece: here to its **first** piece. All other pieces, and the special

@@ -6,11 +6,14 @@
 # back at all of the source. In the end you train one on two small languages whose alignment is known, so that
 # the picture of its attention can be right or wrong.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 150 |
-# | B | scores, weights, contexts, a decoder that attends | 115 |
-# | C | attention maps, alignment error rate, a trained translator | 120 |
+# | part | about | minutes | bonus |
+# |---|---|---|---|
+# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 160 |  |
+# | B | scores, weights, contexts, a decoder that attends | 110 | 10 |
+# | C | attention maps, alignment error rate, a trained translator | 125 |  |
+#
+# That is about six and a half hours, and ten minutes of bonus. A *bonus* is marked in its heading: its points
+# come on top of the homework's maximum, and nothing else needs it, so leave out what you like.
 #
 # Each exercise is a statement, a function or class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in

@@ -105,7 +105,7 @@ def other_sentences_are_shifted(decoder_inputs_and_targets, draw):
         assert_equal(targets, torch.tensor([[*words, eos, *rest] for words, rest in rows]), what="targets")
 
 
-# %% [markdown] exercise="Encoder" difficulty=2 minutes=25 dtype="float64"
+# %% [markdown] exercise="Encoder" difficulty=2 minutes=30 dtype="float64"
 # ### 2. The vector that holds a sentence
 #
 # The encoder reads the source word by word and hands over its states. Without attention the decoder gets only
@@ -304,6 +304,12 @@ def other_encoders_have_their_summaries(Encoder, draw):
 # Compare the number of inputs and the number of logits. Which input is answered by `logits[:, 0]`?
 #
 # </details>
+
+
+# %% alive="a_drawing_seq2seq"
+from course import figures
+
+figures.machine("seq2seq")  # step by step
 
 
 # %% solution="Decoder"

@@ -23,7 +23,7 @@ class TableDecoder(nn.Module):
         return state, logits * kept if self.training else logits
 
 
-# %% [markdown] exercise="greedy_decode" difficulty=3 minutes=35
+# %% [markdown] exercise="greedy_decode" difficulty=3 minutes=40
 # ### 5. Running free
 #
 # To translate, nobody feeds the right words any more. The decoder reads BOS, then the word it has just said,

@@ -83,8 +83,8 @@ def other_pairs_have_their_dot_products(dot_scores, draw):
         assert_close(dot_scores(query, key), expected)
 
 
-# %% [markdown] exercise="bilinear_scores" difficulty=1 minutes=10 forbids="course.models"
-# ### 10. Scores: with a matrix between
+# %% [markdown] exercise="bilinear_scores" bonus difficulty=1 minutes=10 forbids="course.models"
+# ### 10. Scores: with a matrix between (bonus)
 #
 # A query and a key need not have the same width, and need not mean the same by the same coordinate. A matrix
 # W that is learned decides what matches what: $\text{score}(\mathbf q, \mathbf k) = \mathbf q^\top \mathbf W
@@ -505,7 +505,7 @@ def other_queries_have_their_contexts(attend, draw):
                 assert_close(context[b, t], sum(shares[s] * value[b, s] for s in range(n)), what="context")
 
 
-# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=45 forbids="course.models" dtype="float64"
+# %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=50 forbids="course.models" dtype="float64"
 # ### 14. A decoder that looks back
 #
 # Now the decoder itself. At every step t it reads one word and what it made of the step before, takes a look
@@ -554,6 +554,12 @@ def other_queries_have_their_contexts(attend, draw):
 # it enter, and is that the variable of this step or of the one before?
 #
 # </details>
+
+
+# %% alive="a_drawing_seq2seq_attention"
+from course import figures
+
+figures.machine("seq2seq_attention")  # step by step
 
 
 # %% solution="AttentionDecoder"

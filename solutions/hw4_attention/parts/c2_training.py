@@ -316,7 +316,7 @@ def other_batches_move_the_weights(weights_after, draw):
             assert_close(answer[name], weight, tolerance=1e-5, what=f"after the last step, {name}")
 
 
-# %% [markdown] exercise="trained_weights" difficulty=3 minutes=30 trained="reference" allows="course.models.seq2seq,course.training,course.translation_experiment"
+# %% [markdown] exercise="trained_weights" difficulty=3 minutes=35 trained="reference" allows="course.models.seq2seq,course.training,course.translation_experiment"
 # ### 19. Train one
 #
 # Now a translator of your own for the small English and the small French of lecture 11. The model is given,

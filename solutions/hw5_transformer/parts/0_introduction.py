@@ -5,12 +5,15 @@
 # masks, heads, positions, norms, blocks. In the end your encoder computes the same numbers, and the same
 # gradients, as `torch.nn.TransformerEncoder` with the same weights. Lectures 12 to 14 are the ground.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | attention and its masks | 110 |
-# | B | heads, and what order means to them | 80 |
-# | C | positions | 110 |
-# | D | norms, blocks, the encoder, and a language model of your parts | 95 |
+# | part | about | minutes | bonus |
+# |---|---|---|---|
+# | A | attention and its masks | 85 | 25 |
+# | B | heads, and what order means to them | 65 | 15 |
+# | C | positions | 80 | 30 |
+# | D | norms, blocks, the encoder, and a language model of your parts | 65 | 30 |
+#
+# That is about five hours, and an hour and a half of bonus. A *bonus* is marked in its heading: its points
+# come on top of the homework's maximum, and nothing else needs it, so leave out what you like.
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in any order,

@@ -38,6 +38,12 @@
 # </details>
 
 
+# %% alive="a_drawing_queries_keys_values"
+from course import figures
+
+figures.machine("queries_keys_values")  # step by step
+
+
 # %% solution="attention"
 def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """The output (…, T, M) and the weights (…, T, S) for query (…, T, K), key (…, S, K), value (…, S, M)."""
@@ -352,8 +358,34 @@ def other_scores_have_their_count(effective_keys, draw):
         assert_close(effective_keys(scores), torch.exp(-(log_probs.exp() * log_probs).sum(-1)))
 
 
-# %% [markdown] written="why_divide_by_the_root" points=4 minutes=15
-# ### 5. Why divide at all
+# %% alive="a_look_at_your_saturation"
+WIDTHS = 1, 4, 16, 64, 256
+noise = torch.Generator().manual_seed(0)
+queries, keys = (torch.randn(n, max(WIDTHS), generator=noise).double() for n in (100, 16))
+
+
+def keys_looked_at(d, scale):
+    """How many of 16 random keys a random query looks at, on average."""
+    return float(effective_keys(queries[:, :d] @ keys[:, :d].T / scale).mean())
+
+
+look(
+    lambda plots: plots.heat_map(
+        [
+            [keys_looked_at(d, scale(d)) for d in WIDTHS]
+            for scale in (lambda d: 1.0, lambda d: score_scale(1.0, 1.0, d))
+        ],
+        ["as they are", "divided"],
+        WIDTHS,
+        row_title="scores",
+        column_title="width",
+        largest=16,
+    )
+)
+
+
+# %% [markdown] written="why_divide_by_the_root" bonus points=4 minutes=15
+# ### 5. Why divide at all (bonus)
 #
 # A classmate leaves the division out: "The matrices $W^Q$ and $W^K$ are learned. If the scores are too large,
 # training will make the matrices smaller."
@@ -570,8 +602,8 @@ look(
 )  # equal scores, one future
 
 
-# %% [markdown] exercise="padding_mask" difficulty=1 minutes=10 forbids="course.models"
-# ### 8. The padding mask
+# %% [markdown] exercise="padding_mask" bonus difficulty=1 minutes=10 forbids="course.models"
+# ### 8. The padding mask (bonus)
 #
 # Sequences of a batch are filled up with the token `pad` to a common length. Nobody may attend to a filling.
 #

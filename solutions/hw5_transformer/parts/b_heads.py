@@ -213,6 +213,12 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
 # </details>
 
 
+# %% alive="a_drawing_heads"
+from course import figures
+
+figures.machine("heads")  # step by step
+
+
 # %% solution="MultiHeadAttention"
 class MultiHeadAttention(nn.Module):
     """H attentions side by side; linear layers W_query, W_key, W_value, W_output, all (D, D) with bias."""
@@ -382,8 +388,8 @@ def with_positions(x, mask=None):
 LAYERS = {"self_attention": self_attention, "neighbours": neighbours, "with_positions": with_positions}
 
 
-# %% [markdown] exercise="permutation_gap" difficulty=2 minutes=15
-# ### 13. Does order matter?
+# %% [markdown] exercise="permutation_gap" bonus difficulty=2 minutes=15
+# ### 13. Does order matter? (bonus)
 #
 # A layer is **permutation equivariant** if it does not matter whether the tokens are put into another order
 # before it or after it: with $\pi$ a permutation of the positions, $f(\pi x) = \pi f(x)$. (It would be

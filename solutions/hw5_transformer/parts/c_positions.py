@@ -104,8 +104,8 @@ look(
 )  # slower and slower to the right
 
 
-# %% [markdown] exercise="LearnedPositions" difficulty=1 minutes=10 forbids="course.models"
-# ### 17. Learned positions
+# %% [markdown] exercise="LearnedPositions" bonus difficulty=1 minutes=10 forbids="course.models"
+# ### 17. Learned positions (bonus)
 #
 # The simplest way: a vector for every position, learned like everything else, and added.
 #
@@ -309,8 +309,8 @@ def other_tokens_get_their_vectors_and_gradients(TransformerInput, draw):
         assert_close(model.gradients()["embedding.weight"], own.grad, what="the gradient")
 
 
-# %% [markdown] exercise="relative_bias" difficulty=3 minutes=20 forbids="course.models"
-# ### 19. A bias for each distance
+# %% [markdown] exercise="relative_bias" bonus difficulty=3 minutes=20 forbids="course.models"
+# ### 19. A bias for each distance (bonus)
 #
 # Instead of saying where each token stands, one can tell each pair how far apart it is: a learned number,
 # chosen by the distance $j - i$ from query position $i$ to key position $j$, is added to the score. Far

@@ -400,6 +400,12 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
 # </details>
 
 
+# %% alive="a_drawing_block"
+from course import figures
+
+figures.machine("block")  # step by step
+
+
 # %% solution="PostNormBlock"
 class PostNormBlock(nn.Module):
     """norm(x + f(x)) twice; parts attention, norm_attention, feed_forward, norm_feed_forward."""
@@ -493,8 +499,8 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
     assert_block_of_torch(PostNormBlock, draw, is_pre_norm=False)
 
 
-# %% [markdown] exercise="PreNormBlock" difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
-# ### 27. A block, as today
+# %% [markdown] exercise="PreNormBlock" bonus difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
+# ### 27. A block, as today (bonus)
 #
 # In the paper's block every residual passes through a norm. Later models normalise what goes **into** each part,
 # and leave the sum alone:

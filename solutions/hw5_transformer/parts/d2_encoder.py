@@ -19,8 +19,8 @@ def stack_weights_of(draw, n_layers, d_model):
     return weights
 
 
-# %% [markdown] exercise="Stack" difficulty=2 minutes=10
-# ### 28. A stack of layers
+# %% [markdown] exercise="Stack" bonus difficulty=2 minutes=10
+# ### 28. A stack of layers (bonus)
 #
 # A Transformer is a stack of blocks, each with weights of its own, one after the other. In a pre-norm model
 # nothing normalises the sum that runs through all of them, so one last norm stands at the end.
@@ -129,8 +129,8 @@ def other_stacks_have_their_outputs_and_gradients(Stack, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="TiedModel" difficulty=2 minutes=10
-# ### 29. Tied weights
+# %% [markdown] exercise="TiedModel" bonus difficulty=2 minutes=10
+# ### 29. Tied weights (bonus)
 #
 # A language model has a table of embeddings (V, D) at its entrance and a matrix (V, D) at its exit that scores
 # every word. Both say what a word is like, and the paper uses **one** tensor for both: it is stored once, and

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 23: one step of a beam search."""
+"""What goes wrong in homework 6, exercise 24: one step of a beam search."""
 
 from autograder.catalogue import misconception
 

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 25: the cache of keys and values."""
+"""What goes wrong in homework 6, exercise 26: the cache of keys and values."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 24: beam search."""
+"""What goes wrong in homework 6, exercise 25: beam search."""
 
 import math
 

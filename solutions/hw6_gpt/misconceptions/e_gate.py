@@ -1,4 +1,4 @@
-"""What goes wrong in homework 6, exercise 27: the feed-forward layer with a gate."""
+"""What goes wrong in homework 6, exercise 28: the feed-forward layer with a gate."""
 
 import torch
 from torch.nn import functional

@@ -7,18 +7,16 @@
 # stands between log-probabilities and a text: the loop, the samplers, mirostat, beam search, and the cache of
 # keys and values.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | loss, block, GPT, and the weights of GPT-2 | 125 |
-# | B | training | 135 |
-# | C | from logits to a text | 120 |
-# | C, more | the other samplers, and the order of the steps | 130 |
-# | D | searching, and remembering | 100 |
-# | E | what SmolLM2 has and GPT-2 has not | 10 |
+# | part | about | minutes | bonus |
+# |---|---|---|---|
+# | A | loss, block, GPT, and the weights of GPT-2 | 125 |  |
+# | B | training | 135 |  |
+# | C | from logits to a text | 115 | 150 |
+# | D | searching, and remembering | 50 | 50 |
+# | E | what SmolLM2 has and GPT-2 has not | 10 |  |
 #
-# These are about ten hours, more than in any other homework, and two of them are *C, more*. No other exercise
-# needs those of *C, more* (18 to 22), and neither does the end, where your parts run SmolLM2: they may well be
-# your last.
+# That is about seven hours, and three of bonus. A *bonus* is marked in its heading: its points come on top of
+# the homework's maximum, and nothing else needs it, so leave out what you like.
 #
 # Each exercise is a statement, a function for you to write, and its checks. Some checks are kept back for
 # grading: they make the same claims about other sizes and other numbers. Exercise 3 needs your class of

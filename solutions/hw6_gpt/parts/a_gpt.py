@@ -463,6 +463,12 @@ def other_blocks_have_their_outputs_and_gradients(CausalBlock, draw):
 # </details>
 
 
+# %% alive="a_drawing_gpt"
+from course import figures
+
+figures.machine("gpt")  # step by step
+
+
 # %% solution="GPT"
 class GPT(nn.Module):
     """Tokens (B, T) → logits (B, T, V); parameters wte.weight, wpe.weight, h.0 … of CausalBlock, ln_f."""

@@ -559,8 +559,8 @@ def other_histories_are_penalised(repetition_penalty, draw):
         assert_probs(repetition_penalty(logits, history, penalty), expected.softmax(-1))
 
 
-# %% [markdown] exercise="mirostat" difficulty=3 minutes=30 dtype="float64"
-# ### 17. Mirostat
+# %% [markdown] exercise="mirostat" bonus difficulty=3 minutes=30 dtype="float64"
+# ### 17. Mirostat (bonus)
 #
 # A controller holds the surprise of a text near a target $\tau$, in **bits**. The surprise of a token is
 # $-\log_2 P(v)$ under the model's own distribution, nothing cut off. The state is one number $\mu$, the

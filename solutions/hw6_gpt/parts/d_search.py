@@ -2,7 +2,7 @@
 # ## Part D. Searching, and remembering
 
 # %% [markdown] exercise="extend_beams" difficulty=2 minutes=15 exempt="gradient"
-# ### 23. One step of a beam search
+# ### 24. One step of a beam search
 #
 # A beam holds the W most probable beginnings found so far. `totals` (W,) are their log-probabilities, and
 # `logits` (W, V) what the model says about the next token after each of them. One step extends every
@@ -124,8 +124,8 @@ def logs(rows):
     return torch.tensor(rows, dtype=torch.float64).log()
 
 
-# %% [markdown] exercise="beam_search" difficulty=3 minutes=50 forbids="course.sampling"
-# ### 24. Beam search
+# %% [markdown] exercise="beam_search" bonus difficulty=3 minutes=50 forbids="course.sampling"
+# ### 25. Beam search (bonus)
 #
 # The model of this exercise looks at the last token only: `table` (V, V) holds in row s the logits of the
 # token after s. Texts end with the token `eos`.
@@ -135,7 +135,7 @@ def logs(rows):
 # if it has one, and its score. `prompt` is a list of at least one token.
 #
 # - The beam begins with one empty continuation of log-probability 0.
-# - A step is exercise 23: of all extensions of all continuations in the beam, the `beam_width` most probable
+# - A step is exercise 24: of all extensions of all continuations in the beam, the `beam_width` most probable
 #   are kept. Those that end with `eos` leave the beam for the finished ones and are not extended any more;
 #   the others are the new beam.
 # - There are `n_tokens` steps, or fewer if the beam gets empty. What is still in the beam after the last step
@@ -341,7 +341,7 @@ def read_all(weights, tokens):
 
 
 # %% [markdown] exercise="read_with_cache" difficulty=3 minutes=25 exempt="gradient"
-# ### 25. A cache of keys and values
+# ### 26. A cache of keys and values
 #
 # To write one more token, `read_all` above computes the keys and values of all earlier tokens again, although
 # nothing about them has changed: position t sees only what is to its left. So keep them. A call then reads
@@ -471,7 +471,7 @@ def other_texts_are_read_in_other_pieces(read_with_cache, draw):
 
 
 # %% [markdown] written="what_a_cache_costs" points=4 minutes=10
-# ### 26. What a cache costs
+# ### 27. What a cache costs
 #
 # GPT-2 small has 12 layers and D = 768; a number takes two bytes.
 #
@@ -483,7 +483,7 @@ def other_texts_are_read_in_other_pieces(read_with_cache, draw):
 # feed-forward layers?
 #
 # c) When a text is longer than the context length, `generate` of exercise 10 drops the oldest token at every
-# step. Why does the cache of exercise 25 not help any more then? Say in one sentence what would have to be
+# step. Why does the cache of exercise 26 not help any more then? Say in one sentence what would have to be
 # different about the positions.
 #
 # ### BEGIN SOLUTION

@@ -2,7 +2,7 @@
 # ## Part E. What SmolLM2 has and GPT-2 has not
 
 # %% [markdown] exercise="gated" difficulty=1 minutes=10
-# ### 27. A layer with a gate
+# ### 28. A layer with a gate
 #
 # In a block of GPT-2 each position has one wide layer, which gelu bends (exercise 2). Today's models, SmolLM2
 # among them, have two of the same width side by side. One holds what might pass, and the other, the gate, says
@@ -173,7 +173,8 @@ standing.picture()
 # model answered when the answers were stored.
 #
 # *What to see:* an answer in English to your question, and next to no difference between your parts and the
-# course's own model. What is not yours: the cache and the tokenizer.
+# course's own model. What is not yours: the embedding, the linear layers, the cache, the tokenizer, and the loop that
+# draws one token after another; your samplers choose.
 
 # %% alive="you_talk_to_smollm2"
 from dataclasses import replace

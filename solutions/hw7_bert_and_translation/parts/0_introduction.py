@@ -5,11 +5,14 @@
 # the Transformer that translates, with cross-attention, three masks, teacher forcing and free running. In the end
 # your own translator is measured on sentences that it has not seen.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | masked language modelling | 60 |
-# | B | fine-tuning: pooling, heads, spans | 100 |
-# | C | encoder and decoder, and a translator | 235 |
+# | part | about | minutes | bonus |
+# |---|---|---|---|
+# | A | masked language modelling | 60 |  |
+# | B | fine-tuning: pooling, heads, spans | 70 | 30 |
+# | C | encoder and decoder, and a translator | 235 |  |
+#
+# That is about six hours, and half an hour of bonus. A *bonus* is marked in its heading: its points come on
+# top of the homework's maximum, and nothing else needs it, so leave out what you like.
 #
 # Each exercise is a statement, a function or a class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in
@@ -22,7 +25,7 @@
 # With all of them solved the exercises run in about 20 seconds on two CPU cores and need 0.4 GB; most of it is the
 # training of the last one, the translator. `COURSE_SCALE=full` trains the translator on longer sentences and at a
 # real size; it is meant for a GPU, on which it has not been timed yet. At the end of the notebook a small BERT of
-# your parts learns for another minute.
+# your parts learns for another minute, and a translator of your blocks for twenty seconds.
 
 # %% [markdown] rules
 

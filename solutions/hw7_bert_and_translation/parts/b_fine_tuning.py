@@ -83,8 +83,8 @@ def other_sequences_have_their_first_token(first_token, draw):
         assert_close(first_token(hidden, mask), expected)
 
 
-# %% [markdown] exercise="mean_of_tokens" difficulty=1 minutes=10 forbids="course.models"
-# ### 7. The mean of the real tokens
+# %% [markdown] exercise="mean_of_tokens" bonus difficulty=1 minutes=10 forbids="course.models"
+# ### 7. The mean of the real tokens (bonus)
 #
 # Another vector for a whole sequence is the mean over its tokens. Write `mean_of_tokens(hidden, mask)`, (B, D):
 # the mean of `hidden` over the positions where `mask` is True. Every sequence has at least one. What stands at
@@ -277,8 +277,8 @@ def other_heads_have_their_logits_and_gradients(ClassifierHead, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="tags_of_words" difficulty=2 minutes=10 forbids="course.models"
-# ### 9. One tag for each word
+# %% [markdown] exercise="tags_of_words" bonus difficulty=2 minutes=10 forbids="course.models"
+# ### 9. One tag for each word (bonus)
 #
 # A tagger decides for every token, but a word may have been cut into several pieces, and special tokens may stand
 # around the sentence: none, one or several on each side. Usually the **first piece** speaks for its word, in training and at inference.
@@ -355,8 +355,8 @@ def other_sentences_have_their_tags(tags_of_words, draw):
         assert_equal(tags_of_words(logits, pieces), tags)
 
 
-# %% [markdown] exercise="span_logits" difficulty=2 minutes=10 forbids="course.models"
-# ### 10. Where does the answer begin, where does it end?
+# %% [markdown] exercise="span_logits" bonus difficulty=2 minutes=10 forbids="course.models"
+# ### 10. Where does the answer begin, where does it end? (bonus)
 #
 # The input is a question and a passage, and the answer is a run of words of the passage. Two vectors are all
 # that is learned: one says how much a position looks like the beginning of the answer, the other how much like

@@ -516,7 +516,8 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 # %% [markdown] exercise="EncoderDecoder" difficulty=3 minutes=40 forbids="course.models.translator,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerEncoder,torch_translator" allows="course.models.transformer,course.models.positions" dtype="float64"
 # ### 17. The whole translator
 #
-# Write the class `EncoderDecoder`, an `nn.Module`, from ready-made stacks of blocks.
+# Write the class `EncoderDecoder`, an `nn.Module`, from the course's stacks of blocks. Your own blocks, of exercises
+# 14 and 16, translate at the end of the notebook.
 #
 # `EncoderDecoder(source_vocab_size, target_vocab_size, d_model, n_heads, d_ff, n_layers, pad)` has, in float64,
 #
@@ -559,6 +560,12 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 # If a source shorter or longer than the target crashes, a mask of one has come to the attention of the other.
 #
 # </details>
+
+
+# %% alive="a_drawing_transformer"
+from course import figures
+
+figures.machine("transformer")  # step by step
 
 
 # %% solution="EncoderDecoder"

@@ -198,11 +198,14 @@ def other_sentences_are_translated(translate, draw):
 # A small BERT of your parts: the encoder that you wrote in homework 5 reads stories in which your `masked_batch`
 # (exercise 3) has hidden words, your `encoder_mask` (5) keeps it from looking at padding, and your `mlm_loss` (4)
 # teaches it. The cell looks for your homework 5 beside this one and tries its checks; where it lies elsewhere, say so
-# in `HOMEWORK_5`. Then the translator of exercise 23 translates. Nothing here is graded: change it as you like.
+# in `HOMEWORK_5`. Then a translator is built of your blocks: it reads with your encoder, and writes with a list of your
+# `DecoderBlock`s (16), in which your `CrossAttention` (14) looks at the source under your three masks (15); your
+# `translation_loss` (18) trains it. Nothing here is graded: change it as you like.
 #
 # *What to see:* click a word of the story to hide it. Where the words around it leave no choice, your BERT is sure and
-# right; of what the hero had, it knows the kind of word. A part whose checks do not hold yet is replaced by a
-# ready-made one, and the first lines say which.
+# right; of what the hero had, it knows the kind of word. The translator writes most sentences as they should be, word
+# for word. A part whose checks do not hold yet is replaced by a ready-made one, and the first lines say which. What is
+# never yours here: the attention in which a block looks at its own words, layer norms, linear layers, and the training loop.
 
 # %% alive="your_bert_fills_a_gap"
 from course.figures import fill_in
@@ -215,7 +218,14 @@ USED = "TransformerInput", "sinusoidal_positions", "TransformerEncoder"
 check_5, answers_5 = answers_in(HOMEWORK_5, USED)
 built_of = parts(check_5, **{name: answers_5.get(name) for name in USED})
 mine = parts(
-    check, masked_batch=masked_batch, mlm_loss=mlm_loss, encoder_mask=encoder_mask, translate=translate
+    check,
+    masked_batch=masked_batch,
+    mlm_loss=mlm_loss,
+    encoder_mask=encoder_mask,
+    CrossAttention=CrossAttention,
+    DecoderBlock=DecoderBlock,
+    translation_masks=translation_masks,
+    translation_loss=translation_loss,
 )
 
 corpus = Corpus(SCALES["default"], seed=0)
@@ -272,8 +282,71 @@ print(f"Of {len(story) - 1} hidden words, your BERT's first guess is right {n_ri
 words = [vocabulary.word(token) for token in story.tolist()]
 fill_in(words[1:], {"my BERT": probs[1:]}, vocabulary.words, start=15)
 
+
 # %% alive="your_translator_translates"
-for pair in [*some_pairs(6, seed=11, held_out=True)]:
-    [translation] = mine.translate([list(pair.source)])
-    mark = "✓" if list(translation) == list(pair.target) else "✗"
-    print(f"{mark} {' '.join(pair.source)}\n  {' '.join(translation)}")
+class LooksAtTheSource(nn.Module):
+    """Your `CrossAttention` where a block calls attention with queries, keys, values and a mask."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.across = mine.CrossAttention(d_model, n_heads)
+
+    def forward(self, query, key, value, mask):
+        return self.across(query, key, mask)  # keys and values come from the same memory
+
+
+class MyTranslator(nn.Module):
+    """Logits (B, T, V) of the next word after each word of a target (B, T), for a source (B, S)."""
+
+    def __init__(self, d_model=64, n_heads=4, d_ff=128, n_layers=2):
+        super().__init__()
+        table = built_of.sinusoidal_positions(64, d_model)
+        self.source, self.target = (
+            built_of.TransformerInput(len(words), table) for words in (SOURCE_WORDS, TARGET_WORDS)
+        )
+        for part in (self.source, self.target):
+            nn.init.normal_(part.embedding.weight, std=d_model**-0.5)
+        self.encoder = built_of.TransformerEncoder(n_layers, d_model, n_heads, d_ff)
+        self.blocks = nn.ModuleList(mine.DecoderBlock(d_model, n_heads, d_ff) for _ in range(n_layers))
+        for block in self.blocks:
+            block.cross_attention = LooksAtTheSource(d_model, n_heads)
+        self.output = nn.Linear(d_model, len(TARGET_WORDS))
+
+    def forward(self, source, target):
+        to_read, to_write, across = mine.translation_masks(source, target, PAD, PAD)
+        memory, x = self.encoder(self.source(source), to_read), self.target(target)
+        for block in self.blocks:
+            x = block(x, memory, to_write, across)
+        return self.output(x)
+
+
+def loss_of_a_batch(model, example):
+    """Your loss under teacher forcing."""
+    source, target = example
+    return mine.translation_loss(model(source, target[:, :-1]), target, PAD)
+
+
+def pairs_of_a_batch(step):
+    """48 of the sentences for training, without the columns that are all padding."""
+    rows = torch.randint(len(SOURCES), (48,), generator=torch.Generator().manual_seed(step))
+    return tuple(part[rows][:, : (part[rows] != PAD).any(0).sum()] for part in (SOURCES, TARGETS))
+
+
+SOURCES, TARGETS = as_tensors(some_pairs(4000, seed=7))
+torch.manual_seed(1)
+translator = MyTranslator().float()
+train(
+    translator, pairs_of_a_batch, TrainingConfig(500, learning_rate=4e-3), loss=loss_of_a_batch, device="cpu"
+)
+pairs = some_pairs(100, seed=11, held_out=True)
+sources, _ = as_tensors(pairs)
+said = torch.full((len(pairs), 1), TARGET_WORDS.bos)
+with torch.inference_mode():
+    for _ in range(20):  # greedily, as in exercise 19
+        said = torch.cat([said, translator(sources, said)[:, -1:].argmax(dim=-1)], dim=1)
+ends = [row.index(TARGET_WORDS.eos) if TARGET_WORDS.eos in row else len(row) for row in said.tolist()]
+translations = [TARGET_WORDS.decode(row[:end]) for row, end in zip(said.tolist(), ends, strict=True)]
+is_right = [list(words) == list(pair.target) for words, pair in zip(translations, pairs, strict=True)]
+for pair, words, right in [*zip(pairs, translations, is_right, strict=True)][:6]:
+    print(f"{'✓' if right else '✗'} {' '.join(pair.source)}\n  {' '.join(words)}")
+print(f"Of {len(pairs)} sentences that it has never seen, {sum(is_right)} are translated without a mistake.")

@@ -61,3 +61,15 @@ def test_a_homework_that_nothing_is_known_of_counts_what_was_tried(capsys):
 def test_what_is_left_is_listed_in_the_order_of_the_notebook():
     scores = {"b": Score(1, 1, 1, 1), "c": Score(0, 2, 0, 2), "a": Score(0, 1, 0, 1)}
     assert in_words(scores).splitlines()[-1] == "Left: c, a"
+
+
+def test_a_bonus_is_counted_on_its_own(capsys):
+    exercises = EXERCISES | {"halve": EXERCISES["halve"] | {"bonus": True}}
+    check = homework("tiny", fingerprints={"exercises": exercises, "checks": CHECKS})
+    check(first, second, points=[1, 2], later=1, double=lambda n: 2)
+    assert said(check, capsys).splitlines() == [
+        "0 of 1 exercises done · 1 of 3 points, and 2 more after you hand in",
+        "On top, as a bonus: 0 of 1 exercises done · 0 of 1 points",
+        "Begun: double (1 of 2)",
+        "Left as a bonus: halve",
+    ]
