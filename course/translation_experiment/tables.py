@@ -74,14 +74,15 @@ def of_training_table(runs: Sequence[Record]) -> str:
 
 def captions_table(runs: Sequence[Record]) -> str:
     """One row per model: size, training, BLEU."""
-    header = ["model", "parameters", "width", "steps", "seconds of training", "BLEU"]
+    header = ["model", "parameters", "width", "steps", "ms of CPU per step", "loss", "BLEU"]
     rows = [
         [
             f"{run['model']}, seed {run['seed']}",
             f"{run['n_parameters']:,}",
             str(run["width"]),
             f"{run['n_steps']:,}",
-            f"{run['seconds_of_training']:.0f}",
+            f"{run['cpu_milliseconds_per_step']:.0f}" if "cpu_milliseconds_per_step" in run else "–",
+            f"{run['final_loss']:.2f}",
             f"{run['bleu']:.1f}",
         ]
         for run in sorted(runs, key=lambda run: (run["model"], run["seed"]))
@@ -111,12 +112,8 @@ def budgets_table(runs: Sequence[Record]) -> str:
     return markdown([*header, *(f"BLEU {length}" for length in lengths)], rows)
 
 
-def report(runs: Sequence[Record]) -> str:
-    """All tables of one experiment."""
-    if "cpu_milliseconds_per_step" in runs[0]:
-        return budgets_table(runs)
-    if "by_length" not in runs[0]:
-        return captions_table(runs)
+def lengths_report(runs: Sequence[Record]) -> str:
+    """The tables of `lengths`, with their headings."""
     blocks = [models_table(runs), "BLEU by words in the source:", lengths_table(runs)]
     blocks += ["Exact matches in percent, by words in the source:", lengths_table(runs, "exact_match", 100)]
     if all("of_training" in run for run in runs):
@@ -125,3 +122,6 @@ def report(runs: Sequence[Record]) -> str:
             of_training_table(runs),
         ]
     return "\n\n".join(blocks)
+
+
+REPORTS = {"lengths": lengths_report, "budgets": budgets_table, "captions": captions_table}

@@ -3,7 +3,7 @@
 import pytest
 
 from course.translation_experiment.pictures import bleu_by_steps, map_beside_gold, quality_against_length
-from course.translation_experiment.tables import lengths_table, models_table, report
+from course.translation_experiment.tables import lengths_report, lengths_table, models_table
 
 
 def run(kind, limit, seed, bleu):
@@ -75,8 +75,8 @@ def test_a_table_gives_the_range_over_the_seeds():
 def test_quality_on_training_sentences_stands_beside_that_on_new_ones_where_it_was_measured():
     known = {"of_training": {"length": 20, "bleu": 99.0, "exact_match": 0.5}}
     runs = [run("RNNenc", 20, 0, 90.0) | known]
-    assert report(runs).splitlines()[-1] == "| RNNenc-20 | 20 | 99 | 70 | 50 | 25 |"
-    assert "training sentences" not in report(RUNS)
+    assert lengths_report(runs).splitlines()[-1] == "| RNNenc-20 | 20 | 99 | 70 | 50 | 25 |"
+    assert "training sentences" not in lengths_report(RUNS)
 
 
 def test_a_model_without_attention_has_a_dash_for_its_alignment_error():
