@@ -29,6 +29,14 @@ def lengths_table(runs: Sequence[Record], measure: str = "bleu", factor: float =
     return markdown(["model", *map(str, lengths)], rows)
 
 
+def in_words(runs: Sequence[Record], measure: str = "bleu") -> str:
+    """What a picture of one measure by length shows: "RNNenc-15 100, 70 (68–73), 32; RNNsearch-15 100, …"."""
+    return "; ".join(
+        f"{model} " + ", ".join(with_range(at_length(same, n, measure)) for n in lengths_of(same))
+        for model, same in by_model(runs).items()
+    )
+
+
 def lengths_of(runs: Sequence[Record]) -> list[int]:
     """The lengths that were measured, in order."""
     return sorted({point["length"] for run in runs for point in run["by_length"]})
