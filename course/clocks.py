@@ -6,16 +6,18 @@ reading     the bidirectional GRU that encodes a source (lecture 11)
 looking     additive attention of every target word over every source word, as many on both sides (lecture 11)
 
 On a CPU it is the processor time of one thread that counts, which other programs disturb less than the clock
-on the wall; on a GPU it is the clock, after everything has finished.
+on the wall; on a GPU it is the clock, after everything has finished. Measure on a machine that does nothing
+else: the record has the load before and after, and of all rounds the shortest and the longest.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -26,7 +28,7 @@ from torch.nn import functional as F
 from course.models import GRU, additive_scores
 
 RECORDED = Path(__file__).with_suffix(".json")
-N_CALLS, N_ROUNDS = 10, 10  # of all these calls the shortest counts; rounds lie seconds apart
+N_CALLS = 10  # in a round, of which the shortest counts; rounds lie seconds apart
 
 Kind = Literal["rnn", "attention", "reading", "looking"]
 Curve = dict[int, float]  # words → milliseconds
@@ -89,27 +91,46 @@ def read_recorded(path: Path = RECORDED) -> dict[Kind, Curve]:
     return {kind: {int(n): value for n, value in recorded[kind].items()} for kind in get_args(Kind)}
 
 
-def main() -> None:
-    """Measure everything, and write the record."""
+def measured(device: torch.device, n_rounds: int) -> list[dict[Kind, Curve]]:
+    """Every length of every kind once in each round."""
+    return [
+        {
+            kind: {n: round(milliseconds(forward(kind, n, device), device), 4) for n in lengths}
+            for kind, lengths in LENGTHS.items()
+        }
+        for _ in range(n_rounds)
+    ]
+
+
+def over_rounds(
+    rounds: Sequence[dict[Kind, Curve]], choose: Callable[[list[float]], float]
+) -> dict[Kind, Curve]:
+    """One number of all rounds, such as their `min` or their `max`, for every length of every kind."""
+    return {
+        kind: {n: choose([each[kind][n] for each in rounds]) for n in curve}
+        for kind, curve in rounds[0].items()
+    }
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure everything, and write the record: shortest and longest round, and how busy the machine was."""
     parser = ArgumentParser(prog="python -m course.clocks", description=__doc__.splitlines()[0])
     parser.add_argument("--device", type=torch.device, default=torch.device("cpu"))
+    parser.add_argument("--rounds", type=int, default=10, help="how often everything is measured")
     parser.add_argument("--to", type=Path, default=RECORDED, help="file of the record")
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     torch.set_num_threads(1)
-    measured: dict[Kind, Curve] = {
-        kind: dict.fromkeys(lengths, math.inf) for kind, lengths in LENGTHS.items()
-    }
-    for _ in range(N_ROUNDS):
-        for kind, curve in measured.items():
-            for n in curve:
-                now = milliseconds(forward(kind, n, asked.device), asked.device)
-                curve[n] = min(curve[n], round(now, 4))
+    load = os.getloadavg()[0]  # waiting programs, mean of the last minute
+    rounds = measured(asked.device, asked.rounds)
     is_gpu = asked.device.type == "cuda"
     record = {
-        "command": f"python -m course.clocks --device {asked.device}",
+        "command": f"python -m course.clocks --device {asked.device} --rounds {asked.rounds}",
         "device": torch.cuda.get_device_name(asked.device) if is_gpu else f"{asked.device}, one thread",
         "torch": torch.__version__,
-        "milliseconds": measured,
+        "load": {"cores": os.cpu_count(), "before": load, "after": os.getloadavg()[0]},
+        "rounds": len(rounds),
+        "milliseconds": over_rounds(rounds, min),
+        "milliseconds_of_the_slowest_round": over_rounds(rounds, max),
     }
     asked.to.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

@@ -43,8 +43,10 @@ def values_may_be_read(given: Tensor) -> bool:
     return not torch.compiler.is_compiling() and (given.device.type == "cpu" or not torch.is_grad_enabled())
 
 
-def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = None) -> None:
-    """Check that `tokens` is a (B, T) int64 tensor that a model of this size can read.
+def check_tokens(
+    tokens: Tensor, vocab_size: int, context_length: int | None = None, n_cached: int = 0
+) -> None:
+    """Check that `tokens` is a (B, T) int64 tensor that a model of this size can read after cached positions.
 
     Raises TypeError for anything but an int64 tensor, ValueError for a wrong shape, too many positions
     or a token outside 0 … vocab_size − 1. The values are only looked at where `values_may_be_read` says so.
@@ -58,8 +60,11 @@ def check_tokens(tokens: Tensor, vocab_size: int, context_length: int | None = N
             f"tokens: expected shape (B, T) with at least one token, got {tuple(tokens.shape)}"
             + (" (one sequence is a batch of one: tokens[None])" if tokens.ndim == 1 else "")
         )
-    if context_length is not None and tokens.shape[1] > context_length:
-        raise ValueError(f"tokens: expected at most {context_length} positions, got T = {tokens.shape[1]}")
+    if context_length is not None and n_cached + tokens.shape[1] > context_length:
+        raise ValueError(
+            f"tokens: expected at most {context_length} positions, got T = {tokens.shape[1]}"
+            + (f" after {n_cached} cached ones" if n_cached else "")
+        )
     if values_may_be_read(tokens):
         check_values("tokens", tokens, vocab_size)
 

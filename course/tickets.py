@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Literal, cast
@@ -28,14 +28,15 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
-from course.models import GPT, GPTConfig, LSTMCell, RecurrentLanguageModel
+from course.models import GPT, GPTConfig, LSTMCell, RecurrentLanguageModel, RNNCell
 from course.plots import Picture, accuracy_by_distance, line_style
 from course.recall import THINGS, WORDS, recall_loss, recall_network, recall_texts
 from course.training import TrainingConfig, train
 
-Kind = Literal["rnn", "gru", "lstm", "lstm_3", "attention"]
+Kind = Literal["rnn", "rnn_orthogonal", "gru", "lstm", "lstm_3", "attention"]
 KINDS: dict[Kind, str] = {
     "rnn": "RNN",
+    "rnn_orthogonal": "RNN, orthogonal start",
     "gru": "GRU",
     "lstm": "LSTM",  # whose forget bias begins at 1
     "lstm_3": "LSTM, forget bias 3",
@@ -76,6 +77,11 @@ class Trial:
 
 def network(kind: Kind, distance: int, seed: int) -> nn.Module:
     """An untrained model of this kind, with one layer of 32 units."""
+    if kind == "rnn_orthogonal":
+        model = recall_network("rnn", seed)
+        rnn = cast(RNNCell, model.network.cells[0])
+        nn.init.orthogonal_(rnn.U, generator=torch.Generator().manual_seed(seed))
+        return model
     if kind == "lstm_3":
         model = recall_network("lstm", seed)
         lstm = cast(LSTMCell, model.network.cells[0])
@@ -254,12 +260,39 @@ def main(words: list[str]) -> None:
     if asked.record is None:
         asked.picture.write_bytes(picture(found).png())
     else:
-        keep(done, config, shlex.join(["python", "-m", "course.tickets", *words]), asked.record)
+        keep(*with_recorded(done, config), asked.record)
 
 
-def keep(done: list[Trial], config: TicketsConfig, command: str, folder: Path) -> None:
+def with_recorded(done: list[Trial], config: TicketsConfig) -> tuple[list[Trial], TicketsConfig]:
+    """These trials among the recorded ones of the same training, in order, and what they cover together."""
+    trained = {"n_steps", "batch_size", "learning_rate", "n_test_texts"}
+    known = json.loads(RECORDED.read_text()) if RECORDED.exists() else {"config": {}}
+    is_same = all(known["config"].get(name) == getattr(config, name) for name in trained)
+    kept = read_recorded(RECORDED) if is_same else []
+    found = {(each.kind, each.distance, each.seed): each for each in [*kept, *done]}
+    together = replace(
+        config,
+        kinds=tuple(kind for kind in KINDS if any(kind == each.kind for each in found.values())),
+        distances=tuple(sorted({each.distance for each in found.values()})),
+        seeds=tuple(sorted({each.seed for each in found.values()})),
+    )
+    order = list(KINDS)
+    return sorted(found.values(), key=lambda t: (order.index(t.kind), t.distance, t.seed)), together
+
+
+def command_of(config: TicketsConfig) -> str:
+    """The command that repeats the trials of a record."""
+    default, words = TicketsConfig(), ["python", "-m", "course.tickets"]
+    for name in ("kinds", "distances", "seeds"):
+        if getattr(config, name) != getattr(default, name):
+            words += [f"--{name}", *map(str, getattr(config, name))]
+    words += ["--steps", str(config.n_steps)] if config.n_steps != default.n_steps else []
+    return shlex.join([*words, "--record", "docs"])
+
+
+def keep(done: list[Trial], config: TicketsConfig, folder: Path) -> None:
     """Write the record, and its page and its figure into this folder."""
-    recorded = {"command": command, "config": asdict(config), "trials": list(map(asdict, done))}
+    recorded = {"command": command_of(config), "config": asdict(config), "trials": list(map(asdict, done))}
     RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
     (folder / "tickets").mkdir(parents=True, exist_ok=True)
     (folder / "tickets" / "tickets.png").write_bytes(picture(accuracies(done)).png())

@@ -358,12 +358,13 @@ figures.bottleneck(curves, examples, trained_up_to=10, measure="share of whole s
 # %%
 assert curves["D = 32"][6] < curves["D = 64"][6] <= curves["D = 128"][6]
 assert all(curve[2] > 0.9 and curve[12] < curve[2] for curve in curves.values())
-for name, curve in curves.items():
-    edge = max(length for length, share in curve.items() if share >= 0.5)
+edges = {name: max(n for n, share in curve.items() if share >= 0.5) for name, curve in curves.items()}
+for name, edge in edges.items():
     print(f"{name:7}: half of the strings or more come back whole up to {edge} letters")
+assert edges["D = 32"] < edges["D = 64"] < 2 * edges["D = 32"]
 
 # %% [markdown]
-# In these runs, one for each width, doubling the width moves the limit by only about two letters. Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
+# A wider state comes further, but not twice as far for twice the width. (There is one run for each width: take the order of the curves from it, not their exact distances.) Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
 # read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. One vector of fixed size between the two networks would explain that shape. But these runs alone cannot say how much of the fall is due to the vector, and how much to slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
@@ -391,7 +392,7 @@ assert variants["copy, c at every step"][6] < variants["reverse, c at every step
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# (a) Worse: with $c$ only at the first step the state must hold the source *and* the place in it. (b) Copying is harder. In reversal the letter read last, and freshest, is written first; in copying even the first letter to write lies a whole string back, so there is no easy beginning to learn from.
+# In these runs, one of each: (a) Worse. With $c$ only at the first step the state must hold the source *and* the place in it. (b) Copying is harder. In reversal the letter read last, and freshest, is written first; in copying even the first letter to write lies a whole string back, so there is no easy beginning to learn from.
 #
 # </details>
 #
@@ -478,73 +479,87 @@ assert results[5].bleu > results[10].bleu > results[15].bleu > results[25].bleu
 # **Predict, then run:** with ten times the steps, is the curve flat up to 15 words?
 
 # %%
-from course.translation_experiment.pictures import by_model, mean_by_length
+from course.translation_experiment.pictures import by_model, plot_over_seeds
 from course.translation_experiment.records import recorded_results
+from course.translation_experiment.tables import at_length, in_words, with_range
 
+stored = {scale: recorded_results(f"lengths_{scale}") for scale in ("small", "full", "learnt")}
+for each in stored.values():
+    print("stored results of:", each["command"], sep="\n")
+    for name, same in by_model(each["runs"]).items():
+        loss = with_range([run["final_loss"] for run in same], 4)
+        seeds, n_steps = ", ".join(str(run["seed"]) for run in same), same[0]["n_steps"]
+        print(
+            f"  {name:12} seed {seeds}: {n_steps:,} steps, then {loss} nats per word on its training sentences"
+        )
+
+# %%
 drawing, axes = plt.subplots(figsize=(6.4, 3.2))
 axes.plot(lengths, [result.bleu for result in results.values()], "k:", marker="x", label="live, up to 15")
-styles = {15: ("#D55E00", "^--"), 25: ("#E69F00", "D-"), 30: ("#0072B2", "s-."), 50: ("#009E73", "o-")}
-told, seeds = [], set()
-for scale in ("lengths_small", "lengths_full", "lengths_learnt"):
-    stored = recorded_results(scale)
-    print("stored results of:", stored["command"])
-    for run in stored["runs"]:
-        print(f"{run['model']:12} seed {run['seed']}, {run['n_steps']:,} steps, then", end=" ")
-        print(f"{run['final_loss']:.4f} nats per word on its training sentences")
-    for name, same in by_model([run for run in stored["runs"] if run["kind"] == "RNNenc"]).items():
-        curve, first = mean_by_length(same, "bleu"), same[0]
-        colour, style = ("black", "v-") if scale == "lengths_learnt" else styles[first["trained_up_to"]]
-        label = f"stored, up to {first['trained_up_to']}, {first['n_steps']:,} steps"
-        axes.plot(list(curve), list(curve.values()), style, color=colour, label=label, markersize=4)
-        shown = ", ".join(f"{value:.0f}" for value in curve.values())
-        told.append(f"{name} after {first['n_steps']:,} steps {shown}")
-        seeds.add(len(same))
+looks = {15: ("#D55E00", "^--"), 25: ("#E69F00", "D-"), 30: ("#0072B2", "s-."), 50: ("#009E73", "o-")}
+without_attention = {
+    scale: [run for run in each["runs"] if run["kind"] == "RNNenc"] for scale, each in stored.items()
+}
+for scale, runs in without_attention.items():
+    for same in by_model(runs).values():
+        limit, n_steps = same[0]["trained_up_to"], same[0]["n_steps"]
+        colour, style = ("black", "v-") if scale == "learnt" else looks[limit]
+        label = f"stored, up to {limit}, {n_steps:,} steps"
+        plot_over_seeds(axes, same, "bleu", label=label, color=colour, fmt=style)
 axes.set(xlabel="words in the source", ylabel="BLEU", ylim=(0, 103))
 axes.legend(frameon=False, fontsize=8)
 figures.still(
     drawing,
-    alt="BLEU falls with the length of the source in every run. Stored: " + "; ".join(told) + ".",
-    caption="The dotted curve was trained above; the others are stored results of RNNenc. "
-    f"Seeds for each of them: {' or '.join(map(str, sorted(seeds)))}.",
+    alt="BLEU falls with the length of the source in every run of RNNenc. Stored: "
+    + "; ".join(f"{scale}, {in_words(runs)}" for scale, runs in without_attention.items())
+    + ".",
+    caption="Every curve falls with the length. The dotted one was trained above; the others are stored results of "
+    "RNNenc, with bars from the lowest seed to the highest where there are several.",
 )
 
 # %% [markdown]
 # More steps lift the curve; longer sentences in training lift its far end by a few points. The printed losses tell what the curves mix. After 1,600 steps no RNNenc has learned even its training sentences, while RNNsearch, the same networks with the attention of lecture 11, has. After 16,000 steps RNNenc's loss, too, is near 0. So compare, after those steps, sentences that it was trained on with new ones of the same length:
 
 # %%
-(learnt,) = (run for run in recorded_results("lengths_learnt")["runs"] if run["seed"] == 0)
-small = {run["model"]: run for run in recorded_results("lengths_small")["runs"]}
+learnt = by_model(stored["learnt"]["runs"])["RNNenc-15"]
+small = by_model(stored["small"]["runs"])
 
 
-def exactly_right(run: dict) -> dict[int, float]:
-    """Words in the source → the share of new sentences that were translated exactly."""
-    return {point["length"]: point["exact_match"] for point in run["by_length"]}
+def exact_on_new(same: list[dict], length: int) -> list[float]:
+    """Percent of the new sentences of a length that each seed translates exactly."""
+    return [100 * share for share in at_length(same, length, "exact_match")]
 
 
+exact_on_known = [100 * run["of_training"]["exact_match"] for run in learnt]
 print(
-    f"RNNenc-15, {learnt['n_steps']:,} steps, training sentences of 15 words: {learnt['of_training']['exact_match']:.0%} exact"
+    f"RNNenc-15, {learnt[0]['n_steps']:,} steps, training sentences of 15 words: {with_range(exact_on_known)} % exact"
 )
-for run in (learnt, small["RNNenc-15"], small["RNNsearch-15"]):
-    shares = "  ".join(f"{length} words {exactly_right(run)[length]:4.0%}" for length in (5, 10, 15, 20))
-    print(f"{run['model']:12} seed {run['seed']}, {run['n_steps']:6,} steps, new sentences exact: {shares}")
-assert learnt["of_training"]["exact_match"] > 0.95
-assert exactly_right(learnt)[10] > exactly_right(small["RNNenc-15"])[10] + 0.5
-assert exactly_right(learnt)[15] < exactly_right(small["RNNsearch-15"])[15] - 0.3
+for same in (learnt, small["RNNenc-15"], small["RNNsearch-15"]):
+    shares = ", ".join(
+        f"{length} words {with_range(exact_on_new(same, length))} %" for length in (10, 15, 20)
+    )
+    print(f"{same[0]['model']}, {same[0]['n_steps']:,} steps, new sentences exact: {shares}")
+
+# %%
+assert min(exact_on_known) > 95
+assert min(exact_on_new(learnt, 10)) > max(exact_on_new(small["RNNenc-15"], 10)) + 50
+assert max(exact_on_new(learnt, 15)) < min(50, min(exact_on_new(small["RNNsearch-15"], 15)) - 30)
 
 # %% [markdown]
-# Most of the fall within the trained lengths was slow learning: up to ten words, time cures it. At fifteen words something else is left. The vector *can* hold such sentences, for those of the training come back without a mistake, after 25 readings each. But the way of packing them that RNNenc has found does not carry over to every new sentence, and RNNsearch, after a tenth of the steps, makes hardly a mistake there. Beyond the trained lengths both fall. (One seed of each is shown.) The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
+# (Brackets hold the lowest and the highest of the seeds listed above; without them all agree, or there is one.) Most of the fall within the trained lengths was slow learning: up to ten words, time cures it. At fifteen words something else is left. The vector *can* hold such sentences, for those of the training come back without a mistake, after 25 readings each. But the way of packing them that RNNenc has found does not carry over to every new sentence: with every seed recorded, fewer than half of those come out right, while RNNsearch, after a tenth of the steps, makes hardly a mistake there. Beyond the trained lengths both fall. The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
 #
 # On **real captions**, Multi30k from English to French, the stored RNNenc writes:
 
 # %%
 captions = recorded_results("captions_small")
-print("stored results of:", captions["command"])
-run = next(run for run in captions["runs"] if run["model"] == "RNNenc")
+print("stored results of:", captions["command"], sep="\n")
+same = [run for run in captions["runs"] if run["kind"] == "RNNenc"]
+score, first = with_range([run["bleu"] for run in same], 1), same[0]
 print(
-    f"BLEU {run['bleu']:.1f} on 1,000 test captions after {run['n_steps']:,} steps with seed {run['seed']}, "
-    f"{run['n_parameters']:,} parameters\n"
+    f"BLEU {score} on 1,000 test captions after {first['n_steps']:,} steps, {first['n_parameters']:,} parameters"
 )
-for example in sorted(run["examples"], key=lambda example: len(example["source"]))[:4]:
+print(f"seeds: {', '.join(str(run['seed']) for run in same)}; written by the first:\n")
+for example in sorted(first["examples"], key=lambda example: len(example["source"]))[:4]:
     print(f"source  {example['source']}\nright   {example['reference']}\nwritten {example['written']}\n")
 
 # %% [markdown]

@@ -105,14 +105,8 @@ class CachedDecoder(nn.Module):
 
         Raises as `check_tokens` does, counting the cached positions.
         """
-        check_tokens(tokens, self.vocab_size)
         first = 0 if cache is None else cache.length
-        _, T = tokens.shape
-        if first + T > self.context_length:
-            raise ValueError(
-                f"tokens: expected at most {self.context_length} positions, got T = {T}"
-                + (f" after {first} cached ones" if first else "")
-            )
+        check_tokens(tokens, self.vocab_size, self.context_length, first)
         return first
 
     def blocks_and_caches(self, cache: KeyValueCache | None) -> Iterator[tuple[nn.Module, LayerCache | None]]:

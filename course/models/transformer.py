@@ -9,8 +9,8 @@ last norm.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -113,6 +113,14 @@ class EncoderLayer(nn.Module):
         return self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))
 
 
+@dataclass
+class DecoderLayerCache:
+    """The keys and values that a decoder layer has computed: of the words written, and of the memory."""
+
+    written: LayerCache = field(default_factory=LayerCache)
+    memory: LayerCache = field(default_factory=LayerCache)
+
+
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention to the encoder's memory, then the feed-forward layer."""
 
@@ -134,18 +142,21 @@ class DecoderLayer(nn.Module):
         mask: Bool[Tensor, ...] | None = None,
         memory_mask: Bool[Tensor, ...] | None = None,
         is_causal: bool = True,
+        cache: DecoderLayerCache | None = None,
     ) -> Float[Tensor, "batch time d_model"]:
         """One layer; queries come from `x`, the keys and values of cross-attention from `memory`.
 
         `mask` is broadcast to (B, H, T, T) and combined with the causal mask, `memory_mask` is broadcast to
-        (B, H, T, S).
+        (B, H, T, S). With a cache, `x` are the new positions only, and the memory is projected once.
         """
+        of_written, of_memory = (None, None) if cache is None else (cache.written, cache.memory)
+        unread = memory if of_memory is None else memory[:, of_memory.length :]  # all of it, later nothing
 
         def attend(x: Tensor) -> Tensor:
-            return self.dropout(self.attention(x, x, x, mask, is_causal))
+            return self.dropout(self.attention(x, x, x, mask, is_causal, of_written))
 
         def look_back(x: Tensor) -> Tensor:
-            return self.dropout(self.cross_attention(x, memory, memory, memory_mask))
+            return self.dropout(self.cross_attention(x, unread, unread, memory_mask, cache=of_memory))
 
         if self.is_pre_norm:
             x = x + attend(self.norm_attention(x))
@@ -190,7 +201,14 @@ class Decoder(nn.Module):
         mask: Bool[Tensor, ...] | None = None,
         memory_mask: Bool[Tensor, ...] | None = None,
         is_causal: bool = True,
+        caches: Sequence[DecoderLayerCache] | None = None,
     ) -> Float[Tensor, "batch time d_model"]:
-        for layer in self.layers:
-            x = layer(x, memory, mask, memory_mask, is_causal)
+        """The whole stack; with caches, one for each layer, `x` are the new positions only."""
+        each_cache = [None] * len(self.layers) if caches is None else caches
+        for layer, cache in zip(self.layers, each_cache, strict=True):
+            x = layer(x, memory, mask, memory_mask, is_causal, cache)
         return self.norm(x)
+
+    def new_caches(self) -> list[DecoderLayerCache]:
+        """An empty cache for each layer."""
+        return [DecoderLayerCache() for _ in self.layers]

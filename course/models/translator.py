@@ -11,6 +11,7 @@ positions are an option: nothing is added then, and self-attention sees distance
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +22,7 @@ from course.language_model import check_tokens
 from course.models.linear import linear
 from course.models.masks import padding_mask
 from course.models.positions import SinusoidalPositions
-from course.models.transformer import Decoder, Encoder, TransformerConfig
+from course.models.transformer import Decoder, DecoderLayerCache, Encoder, TransformerConfig
 from course.shapes import Bool, Float, Int, Tensor
 
 POSITIONS = ("sinusoidal", "rotary")
@@ -87,13 +88,13 @@ class Translator(nn.Module):
                 nn.init.xavier_uniform_(parameter)
 
     def _embed(
-        self, tokens: Int[Tensor, "batch time"], embedding: nn.Embedding
+        self, tokens: Int[Tensor, "batch time"], embedding: nn.Embedding, first: int = 0
     ) -> Float[Tensor, "batch time d_model"]:
-        check_tokens(tokens, embedding.num_embeddings, self.config.context_length)
+        check_tokens(tokens, embedding.num_embeddings, self.config.context_length, first)
         _, T = tokens.shape
         x = embedding(tokens) * math.sqrt(self.config.d_model)  # (B, T, D)
         if self.positions is not None:
-            x = x + self.positions(T)
+            x = x + self.positions(T, first)
         return self.dropout(x)
 
     def encode(
@@ -108,10 +109,12 @@ class Translator(nn.Module):
         target: Int[Tensor, "batch time"],
         memory: Float[Tensor, "batch source d_model"],
         memory_mask: Bool[Tensor, "batch 1 1 source"],
+        caches: Sequence[DecoderLayerCache] | None = None,
     ) -> Float[Tensor, "batch time vocab"]:
-        """Logits of the token after each position of `target`."""
-        x = self._embed(target, self.target_embedding)  # (B, T, D)
-        x = self.decoder(x, memory, memory_mask=memory_mask)  # (B, T, D)
+        """Logits of the token after each position of `target`; with caches, these are the new positions."""
+        first = caches[0].written.length if caches else 0
+        x = self._embed(target, self.target_embedding, first)  # (B, T, D)
+        x = self.decoder(x, memory, memory_mask=memory_mask, caches=caches)  # (B, T, D)
         return linear(x, self.target_embedding.weight)  # (B, T, V)
 
     def forward(
@@ -140,14 +143,19 @@ class Translator(nn.Module):
     def translate(
         self, source: Int[Tensor, "batch source"], bos: int, eos: int, max_length: int
     ) -> Int[Tensor, "batch time"]:
-        """Greedy, free-running translation: each step reads the words so far; after EOS, only EOS."""
+        """Greedy, free-running translation: each step reads the last word, and a cache has the others.
+
+        After EOS comes only EOS. Raises ValueError for a `max_length` below 1.
+        """
         if max_length < 1:
             raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
         memory, mask = self.encode(source)
+        caches = self.decoder.new_caches()
         tokens = torch.full_like(source[:, :1], bos)
         has_ended = torch.zeros_like(tokens, dtype=torch.bool)
         while tokens.shape[1] <= max_length and not has_ended.all():
-            token = self.decode(tokens, memory, mask)[:, -1:].argmax(dim=-1).masked_fill(has_ended, eos)
+            logits = self.decode(tokens[:, -1:], memory, mask, caches)  # (B, 1, V)
+            token = logits.argmax(dim=-1).masked_fill(has_ended, eos)
             has_ended |= token == eos
             tokens = torch.cat([tokens, token], dim=1)
         return tokens[:, 1:]

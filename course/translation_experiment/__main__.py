@@ -6,6 +6,7 @@ import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from course.translation_experiment.captions import CAPTION_KINDS, CAPTION_SCALES
 from course.translation_experiment.lengths import SCALES, run_lengths
 from course.translation_experiment.pictures import map_beside_gold, quality_against_length
 from course.translation_experiment.records import Record, ResultsFile, about, read_results
-from course.translation_experiment.tables import report
+from course.translation_experiment.tables import REPORTS
 from course.translation_experiment.translator_sizes import KINDS
 
 PROGRAM = "python -m course.translation_experiment"
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(asked.threads)
     path = run(asked, EXPERIMENTS[asked.experiment])
     runs = read_results(path)["runs"]
-    print(report(runs))
+    print(REPORTS[asked.experiment](runs))
     if asked.experiment == "lengths":
         draw(runs, path)
 
@@ -81,20 +82,30 @@ def run(asked: argparse.Namespace, experiment: Experiment) -> Path:
         config = replace(config, n_steps=asked.steps)
     checkpoints = asked.checkpoints or asked.to / "checkpoints"
     path = asked.to / f"{asked.experiment}_{asked.scale}.json"
-    results = ResultsFile(path, about(command_of(asked), config, asked.device))
+    results = ResultsFile(path, about(config, asked.device), partial(command_of, asked))
     experiment.run(config, asked.kinds, asked.seeds, asked.device, checkpoints, results.add)
     return path
 
 
-def command_of(asked: argparse.Namespace) -> str:
-    """The command that repeats this run, without the paths of its files."""
-    words = [PROGRAM, asked.experiment, "--scale", asked.scale]
-    if set(asked.kinds) != set(EXPERIMENTS[asked.experiment].kinds):
-        words += ["--kinds", *asked.kinds]
-    words += ["--seeds", *map(str, asked.seeds)]
+def command_of(asked: argparse.Namespace, runs: Sequence[Record]) -> str:
+    """The commands that repeat these runs, one line for all kinds with the same seeds, without paths."""
+    kinds_by_seeds: dict[tuple[int, ...], list[str]] = {}
+    for kind in EXPERIMENTS[asked.experiment].kinds:
+        seeds = {run["seed"] for run in runs if run["kind"] == kind}
+        if seeds:
+            kinds_by_seeds.setdefault(tuple(sorted(seeds)), []).append(kind)
+    return "\n".join(one_command(asked, kinds, seeds) for seeds, kinds in kinds_by_seeds.items())
+
+
+def one_command(asked: argparse.Namespace, kinds: Sequence[str], seeds: Sequence[int]) -> str:
+    """The command as it was asked for, but with these kinds and seeds."""
+    words = [asked.experiment, "--scale", asked.scale]
+    if set(kinds) != set(EXPERIMENTS[asked.experiment].kinds):
+        words += ["--kinds", *kinds]
+    words += ["--seeds", *map(str, seeds)]
     words += ["--steps", str(asked.steps)] if asked.steps else []
     words += ["--threads", str(asked.threads)] if asked.threads else []
-    return PROGRAM + " " + shlex.join(words[1:])
+    return f"{PROGRAM} {shlex.join(words)}"
 
 
 def draw(runs: Sequence[Record], path: Path) -> None:

@@ -127,7 +127,6 @@ def train_and_measure(
         "trained_up_to": data.limit,
         "seed": seed,
         "n_parameters": n_parameters(model),
-        "cpu_milliseconds_per_step": round(1000 * history.cpu_seconds / history.n_steps, 1),
         **training_summary(history),
         **results,
     }

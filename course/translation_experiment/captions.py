@@ -195,6 +195,7 @@ def train_on_captions(
     ]
     return {
         "model": kind,
+        "kind": kind,
         "seed": seed,
         "bleu": score,
         "n_parameters": n_parameters(model),

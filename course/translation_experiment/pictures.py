@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from course.translation_experiment.records import Record
 
@@ -25,11 +25,25 @@ HIGHEST = {"bleu": 100.0, "token_accuracy": 1.0, "exact_match": 1.0}
 
 def mean_by_length(runs: Sequence[Record], measure: str) -> dict[int, float]:
     """Length → the mean of one measure over runs that differ in their seeds."""
+    return {length: sum(some) / len(some) for length, some in values_by_length(runs, measure).items()}
+
+
+def values_by_length(runs: Sequence[Record], measure: str) -> dict[int, list[float]]:
+    """Length → one measure, of each run."""
     values: dict[int, list[float]] = defaultdict(list)
     for run in runs:
         for point in run["by_length"]:
             values[point["length"]].append(point[measure])
-    return {length: sum(some) / len(some) for length, some in sorted(values.items())}
+    return dict(sorted(values.items()))
+
+
+def plot_over_seeds(panel: Axes, runs: Sequence[Record], measure: str, **look: Any) -> None:
+    """The mean of one measure by length, with bars from the lowest seed to the highest."""
+    values, means = values_by_length(runs, measure), mean_by_length(runs, measure)
+    below = [means[length] - min(some) for length, some in values.items()]
+    above = [max(some) - means[length] for length, some in values.items()]
+    bars = (below, above) if len(runs) > 1 else None
+    panel.errorbar(list(means), list(means.values()), yerr=bars, markersize=4, capsize=2, **look)
 
 
 def by_model(runs: Sequence[Record]) -> dict[str, list[Record]]:
@@ -53,16 +67,16 @@ def quality_against_length(runs: Sequence[Record]) -> Figure:
 
 
 def draw_curves(panel: Axes, runs: Sequence[Record], measure: str) -> None:
-    """Every model's curve of one measure."""
+    """Every model's curve of one measure; dotted lines mark the longest sentences of training."""
     limits = sorted({run["trained_up_to"] for run in runs})
     for limit in limits:
         panel.axvline(limit, color="0.6", linestyle=":", linewidth=1)
     for model, same in by_model(runs).items():
         kind, place = same[0]["kind"], limits.index(same[0]["trained_up_to"]) % 2
-        curve = mean_by_length(same, measure)
-        panel.plot(
-            list(curve),
-            list(curve.values()),
+        plot_over_seeds(
+            panel,
+            same,
+            measure,
             label=model,
             color=COLOURS[kind],
             marker=MARKERS[kind][place],
@@ -82,14 +96,9 @@ def bleu_by_steps(experiments: Sequence[Sequence[Record]]) -> Figure:
     panels = figure.subplots(1, len(experiments), sharey=True, squeeze=False)[0]
     for panel, runs in zip(panels, experiments, strict=True):
         for model, same in by_model(runs).items():
-            curve = mean_by_length(same, "bleu")
-            means = list(curve.values())
-            seeds = list(zip(*([point["bleu"] for point in run["by_length"]] for run in same), strict=True))
-            below = [mean - min(some) for mean, some in zip(means, seeds, strict=True)]
-            above = [max(some) - mean for mean, some in zip(means, seeds, strict=True)]
             kind = same[0]["kind"]
-            panel.errorbar(list(curve), means, yerr=(below, above), label=model, color=COLOURS[kind],
-                           marker=MARKERS_BY_STEPS[kind], markersize=4, capsize=2)  # fmt: skip
+            look = {"color": COLOURS[kind], "marker": MARKERS_BY_STEPS[kind]}
+            plot_over_seeds(panel, same, "bleu", label=model, **look)
         panel.axvline(runs[0]["trained_up_to"], color="0.6", linestyle=":", linewidth=1)
         panel.set_xlabel("words in the source")
         panel.set_title(f"{runs[0]['n_steps']:,} steps")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,15 @@ class ResultsFile:
     """A JSON file: how the experiment was run, and one record per model and seed."""
 
     path: Path
-    about: Record  # command, configuration, machine
+    about: Record  # configuration, machine
+    command: Callable[[Sequence[Record]], str]  # what repeats the runs of the file
 
     def add(self, record: Record) -> None:
         """Add a record to those of the same experiment; it replaces an older one of the same model."""
         others = [each for each in self._same_experiment() if _key(each) != _key(record)]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = one_line_per_run(self.about, sorted([*others, record], key=_key))
+        runs = sorted([*others, record], key=_key)
+        text = one_line_per_run({"command": self.command(runs), **self.about}, runs)
         self.path.write_text(text, encoding="utf-8")
 
     def _same_experiment(self) -> Sequence[Record]:
@@ -67,10 +69,9 @@ def recorded_results(name: str) -> Record:
     return read_results(path)
 
 
-def about(command: str, config: Any, device: torch.device) -> Record:
-    """Everything needed to repeat the experiment."""
+def about(config: Any, device: torch.device) -> Record:
+    """What an experiment was run with."""
     return {
-        "command": command,
         "config": json.loads(json.dumps(asdict(config))),  # tuples become lists, as they will in the file
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "threads": torch.get_num_threads(),
@@ -80,11 +81,12 @@ def about(command: str, config: Any, device: torch.device) -> Record:
 
 
 def training_summary(history: History) -> Record:
-    """How long a model was trained, and the loss it reached."""
+    """How long a model was trained, what a step cost, and the loss it reached."""
     last = history.losses[-50:]
     return {
         "n_steps": history.n_steps,
         "seconds_of_training": round(history.seconds, 1),
+        "cpu_milliseconds_per_step": round(1000 * history.cpu_seconds / history.n_steps, 1),
         "final_loss": round(sum(last) / len(last), 4),
     }
 

@@ -29,6 +29,14 @@ def lengths_table(runs: Sequence[Record], measure: str = "bleu", factor: float =
     return markdown(["model", *map(str, lengths)], rows)
 
 
+def in_words(runs: Sequence[Record], measure: str = "bleu") -> str:
+    """What a picture of one measure by length shows: "RNNenc-15 100, 70 (68–73), 32; RNNsearch-15 100, …"."""
+    return "; ".join(
+        f"{model} " + ", ".join(with_range(at_length(same, n, measure)) for n in lengths_of(same))
+        for model, same in by_model(runs).items()
+    )
+
+
 def lengths_of(runs: Sequence[Record]) -> list[int]:
     """The lengths that were measured, in order."""
     return sorted({point["length"] for run in runs for point in run["by_length"]})
@@ -74,14 +82,15 @@ def of_training_table(runs: Sequence[Record]) -> str:
 
 def captions_table(runs: Sequence[Record]) -> str:
     """One row per model: size, training, BLEU."""
-    header = ["model", "parameters", "width", "steps", "seconds of training", "BLEU"]
+    header = ["model", "parameters", "width", "steps", "ms of CPU per step", "loss", "BLEU"]
     rows = [
         [
             f"{run['model']}, seed {run['seed']}",
             f"{run['n_parameters']:,}",
             str(run["width"]),
             f"{run['n_steps']:,}",
-            f"{run['seconds_of_training']:.0f}",
+            f"{run['cpu_milliseconds_per_step']:.0f}" if "cpu_milliseconds_per_step" in run else "–",
+            f"{run['final_loss']:.2f}",
             f"{run['bleu']:.1f}",
         ]
         for run in sorted(runs, key=lambda run: (run["model"], run["seed"]))
@@ -111,12 +120,8 @@ def budgets_table(runs: Sequence[Record]) -> str:
     return markdown([*header, *(f"BLEU {length}" for length in lengths)], rows)
 
 
-def report(runs: Sequence[Record]) -> str:
-    """All tables of one experiment."""
-    if "cpu_milliseconds_per_step" in runs[0]:
-        return budgets_table(runs)
-    if "by_length" not in runs[0]:
-        return captions_table(runs)
+def lengths_report(runs: Sequence[Record]) -> str:
+    """The tables of `lengths`, with their headings."""
     blocks = [models_table(runs), "BLEU by words in the source:", lengths_table(runs)]
     blocks += ["Exact matches in percent, by words in the source:", lengths_table(runs, "exact_match", 100)]
     if all("of_training" in run for run in runs):
@@ -125,3 +130,6 @@ def report(runs: Sequence[Record]) -> str:
             of_training_table(runs),
         ]
     return "\n\n".join(blocks)
+
+
+REPORTS = {"lengths": lengths_report, "budgets": budgets_table, "captions": captions_table}

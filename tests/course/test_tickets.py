@@ -1,6 +1,7 @@
 """The experiment measures what it says; near and far behave as the course claims."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from course.tickets import (
     Trial,
     accuracies,
     cell,
+    keep,
     lines,
     main,
     network,
@@ -21,6 +23,7 @@ from course.tickets import (
     read_recorded,
     share_that_arrives,
     trial,
+    with_recorded,
 )
 
 QUICK = TicketsConfig(distances=(2,), seeds=(0,), n_steps=120, n_test_texts=200)
@@ -58,6 +61,14 @@ def test_an_lstm_begins_with_the_forget_bias_of_its_name():
     for kind, bias in (("lstm", 1.0), ("lstm_3", 3.0)):
         biases = network(kind, 5, seed=0).network.cells[0].b.chunk(4)
         assert [(part == bias).all().item() for part in biases] == [False, True, False, False]
+
+
+def test_an_orthogonal_start_changes_no_length_and_nothing_else():
+    plain, orthogonal = (network(kind, 5, seed=1).state_dict() for kind in ("rnn", "rnn_orthogonal"))
+    differing = [name for name, weight in plain.items() if not torch.equal(weight, orthogonal[name])]
+    assert differing == ["network.cells.0.U"]
+    U = orthogonal["network.cells.0.U"]
+    torch.testing.assert_close(U @ U.T, torch.eye(len(U)))
 
 
 def test_the_share_that_arrives_is_that_of_finite_differences():
@@ -115,6 +126,24 @@ def test_the_record_has_every_model_with_three_seeds_and_a_page_of_its_own():
     assert all(len(seeds) >= 3 for seeds in tried.values())
     docs = tickets.RECORDED.parents[1] / "docs"
     assert (docs / "tickets.md").read_text() == page(recorded)
+
+
+def test_new_trials_join_the_record_of_the_same_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(tickets, "RECORDED", tmp_path / "tickets.json")
+    config = TicketsConfig(kinds=("gru",), distances=(2, 4), seeds=(0,))
+
+    def kept(kind, accuracy, config):
+        done = [Trial(kind, distance, 0, accuracy, None, 0.0) for distance in config.distances]
+        keep(*with_recorded(done, config), tmp_path)
+        recorded = json.loads(tickets.RECORDED.read_text())
+        return recorded["command"], [(each["kind"], each["accuracy"]) for each in recorded["trials"]]
+
+    assert kept("gru", 0.5, config)[1] == [("gru", 0.5)] * 2
+    command, together = kept("rnn", 0.25, replace(config, kinds=("rnn",)))
+    assert together == [("rnn", 0.25)] * 2 + [("gru", 0.5)] * 2
+    assert command == "python -m course.tickets --kinds rnn gru --distances 2 4 --seeds 0 --record docs"
+    assert kept("gru", 0.75, config)[1] == [("rnn", 0.25)] * 2 + [("gru", 0.75)] * 2
+    assert kept("gru", 1.0, replace(config, n_steps=7))[1] == [("gru", 1.0)] * 2  # another training
 
 
 def test_unknown_models_are_refused():

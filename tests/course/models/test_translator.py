@@ -102,6 +102,39 @@ def test_free_running_reads_its_own_words():
         assert set(written[row, until:].tolist()) <= {EOS}
 
 
+@pytest.mark.parametrize("is_fused", [False, True])
+@pytest.mark.parametrize("options", [{"is_pre_norm": False}, {"positions": "rotary"}, {}])
+def test_words_read_with_a_cache_get_the_logits_that_they_get_together(precision, options, is_fused):
+    ours = model(is_fused=is_fused, **options)
+    source, target = batch(n_target=8)
+    memory, mask = ours.encode(source)
+    caches = ours.decoder.new_caches()
+    parts = [ours.decode(part, memory, mask, caches) for part in target.split([1, 1, 3, 1, 2], dim=1)]
+    assert_equal(torch.cat(parts, dim=1), ours.decode(target, memory, mask))
+
+
+def test_a_translation_reads_each_of_its_words_and_the_source_once():
+    ours = model()
+    attention, cross_attention = ours.decoder.layers[0].attention, ours.decoder.layers[0].cross_attention
+    read = {attention: 0, cross_attention: 0}
+    for each in read:
+        each.W_key.register_forward_pre_hook(
+            lambda _, arguments, each=each: read.update({each: read[each] + arguments[0].shape[1]})
+        )
+    written = ours.translate(batch()[0], BOS, EOS, max_length=8)
+    assert read == {attention: written.shape[1], cross_attention: S}
+
+
+def test_cached_words_count_as_positions():
+    ours = model()
+    source, target = batch(n_target=12)
+    memory, mask = ours.encode(source)
+    caches = ours.decoder.new_caches()
+    ours.decode(target, memory, mask, caches)
+    with pytest.raises(ValueError, match="expected at most 12 positions, got T = 1 after 12 cached ones"):
+        ours.decode(target[:, -1:], memory, mask, caches)
+
+
 def test_longer_sentences_than_the_context_length_are_refused():
     source, target = batch(n_target=13)
     with pytest.raises(ValueError, match="tokens: expected at most 12 positions, got T = 13"):

@@ -13,9 +13,14 @@ class Config:
     measured: tuple[int, ...] = (5, 10)
 
 
+def names(runs):
+    """Stands for the command that repeats these runs."""
+    return " ".join(run["model"] for run in runs)
+
+
 @pytest.fixture
 def results(tmp_path):
-    return ResultsFile(tmp_path / "new" / "results.json", about("run", Config(), torch.device("cpu")))
+    return ResultsFile(tmp_path / "new" / "results.json", about(Config(), torch.device("cpu")), names)
 
 
 def models(results):
@@ -26,6 +31,7 @@ def test_records_of_other_models_are_kept(results):
     results.add({"model": "b", "seed": 0, "bleu": 1.0})
     results.add({"model": "a", "seed": 0, "bleu": 2.0})
     assert models(results) == [("a", 0, 2.0), ("b", 0, 1.0)]
+    assert read_results(results.path)["command"] == "a b"  # of all records, not of the last
 
 
 def test_a_model_trained_again_replaces_its_older_record(results):
@@ -37,7 +43,7 @@ def test_a_model_trained_again_replaces_its_older_record(results):
 
 def test_records_of_another_configuration_do_not_stay(results):
     results.add({"model": "a", "seed": 0, "bleu": 1.0})
-    other = ResultsFile(results.path, about("run", Config((5,)), torch.device("cpu")))
+    other = ResultsFile(results.path, about(Config((5,)), torch.device("cpu")), names)
     other.add({"model": "b", "seed": 0, "bleu": 2.0})
     assert models(results) == [("b", 0, 2.0)]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from course.translation_experiment.pictures import bleu_by_steps, map_beside_gold, quality_against_length
-from course.translation_experiment.tables import lengths_table, models_table, report
+from course.translation_experiment.tables import in_words, lengths_report, lengths_table, models_table
 
 
 def run(kind, limit, seed, bleu):
@@ -30,16 +30,16 @@ def panels():
 
 
 def curves(panel):
-    return [line for line in panel.lines if not line.get_label().startswith("_")]
+    return {curve.get_label(): curve[0] for curve in panel.containers}
 
 
 def test_no_two_models_look_alike_even_without_colour(panels):
-    looks = {(line.get_marker(), line.get_linestyle()) for line in curves(panels[0])}
+    looks = {(line.get_marker(), line.get_linestyle()) for line in curves(panels[0]).values()}
     assert len(looks) == 4
 
 
 def test_seeds_of_one_model_are_averaged(panels):
-    [line] = [line for line in curves(panels[0]) if line.get_label() == "RNNenc-15"]
+    line = curves(panels[0])["RNNenc-15"]
     assert list(line.get_xdata()) == [10, 20, 30]
     assert list(line.get_ydata()) == [70, 60, 50]
 
@@ -72,11 +72,16 @@ def test_a_table_gives_the_range_over_the_seeds():
     assert row == "| RNNenc-15 | 70 (60–80) | 60 (50–70) | 50 (40–60) |"
 
 
+def test_a_picture_in_words_has_the_same_numbers():
+    runs = [run("RNNenc", 15, 0, 90.0), run("RNNenc", 15, 1, 70.0), run("RNNsearch", 25, 0, 80.0)]
+    assert in_words(runs) == "RNNenc-15 70 (60–80), 60 (50–70), 50 (40–60); RNNsearch-25 70, 60, 50"
+
+
 def test_quality_on_training_sentences_stands_beside_that_on_new_ones_where_it_was_measured():
     known = {"of_training": {"length": 20, "bleu": 99.0, "exact_match": 0.5}}
     runs = [run("RNNenc", 20, 0, 90.0) | known]
-    assert report(runs).splitlines()[-1] == "| RNNenc-20 | 20 | 99 | 70 | 50 | 25 |"
-    assert "training sentences" not in report(RUNS)
+    assert lengths_report(runs).splitlines()[-1] == "| RNNenc-20 | 20 | 99 | 70 | 50 | 25 |"
+    assert "training sentences" not in lengths_report(RUNS)
 
 
 def test_a_model_without_attention_has_a_dash_for_its_alignment_error():

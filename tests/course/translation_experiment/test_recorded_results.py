@@ -9,7 +9,7 @@ from course.translation_experiment.budgets import BUDGETS
 from course.translation_experiment.captions import CAPTION_SCALES
 from course.translation_experiment.lengths import SCALES
 from course.translation_experiment.records import RECORDED, about, read_results, recorded_results
-from course.translation_experiment.tables import report
+from course.translation_experiment.tables import REPORTS
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "translation.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def test_all_experiments_have_been_recorded():
 def test_the_page_holds_the_command_and_the_tables_of_what_was_recorded(path):
     results = read_results(path)
     assert results["command"] in PAGE
-    assert report(results["runs"]) in PAGE
+    assert REPORTS[experiment(path)](results["runs"]) in PAGE
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
@@ -36,7 +36,7 @@ def test_what_was_recorded_is_what_the_command_would_run_now(path):
     _, scale = path.stem.split("_")
     config = {"lengths": SCALES, "budgets": BUDGETS, "captions": CAPTION_SCALES}[experiment(path)][scale]
     recorded_config = read_results(path)["config"]
-    assert recorded_config == about("", config, torch.device("cpu"))["config"]
+    assert recorded_config == about(config, torch.device("cpu"))["config"]
 
 
 def lengths_runs():
