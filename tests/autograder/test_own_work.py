@@ -331,7 +331,7 @@ def as_pasted(node):
         if isinstance(entry, ast.arg):
             entry.annotation = None
         elif isinstance(entry, ast.FunctionDef | ast.ClassDef):
-            entry.body, entry.decorator_list = without_docstring(entry), []
+            entry.body, entry.decorator_list = without_docstring(entry) or [ast.Pass()], []
             if isinstance(entry, ast.FunctionDef):
                 entry.returns = None
     return ast.unparse(node)
