@@ -61,6 +61,7 @@ class Judge:
     kept: Mapping[str, ExerciseRecord] = field(default_factory=dict)  # exercises that need no new verdict
     faults: dict[str, str] = field(default_factory=dict)  # answer cell → what went wrong while it ran
     outputs: dict[int, list[dict]] = field(default_factory=dict)
+    ran: set[int] = field(default_factory=set)  # the cells that ran to their end
     shown: Outputs = field(default_factory=Outputs)
     examined: dict[str, list[Examined]] = field(default_factory=dict)
     deaths: dict[str, list[str]] = field(default_factory=dict)  # exercise → how its processes ended
@@ -96,7 +97,9 @@ class Judge:
             before = len(self.sitting.deaths)
             result = self.sitting.run(Cell(cell.source, name))
             self.outputs[position] = self.shown.of(result)
-            if result.error is not None and cell.of is not None:
+            if result.error is None:
+                self.ran.add(position)
+            elif cell.of is not None:
                 died = self.sitting.deaths[before:]
                 said = result.error.sentence()
                 fault = died[-1] if died else say("stopped with {error}", error=said)
@@ -223,6 +226,7 @@ class Judge:
         flags = [
             sentence for name in exercises for sentence in (*self.uses[name], *self.own_work.remarks(name))
         ]
+        flags += [*self.own_work.unseen(), *self.own_work.unread_cells(self.ran)]
         if not self.own_work.is_searched:
             flags.append(say("Its cells are too long to be searched for forbidden names."))
         broken = [

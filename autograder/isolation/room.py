@@ -7,9 +7,11 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.isolation.exchange import exchanges
 from course.data.download import cache_folder
 
 SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")))
@@ -27,7 +29,7 @@ SETTINGS = tuple(
 )
 # These contain other people's files: nbgrader's exchange, home directories.
 PRIVATE = tuple(map(Path, ("/usr/local/share", "/usr/local/home", "/usr/home")))
-OPEN_TO_ALL, DEEPEST_EXCHANGE = 0o002, 3
+OPEN_TO_ALL, DEEPEST = 0o002, 6
 FIRST_PERSON = 1000  # smaller user ids belong to services
 DEVICES = tuple(map(Path, ("/dev/null", "/dev/random", "/dev/urandom")))
 FACTS = tuple(map(Path, ("/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")))
@@ -77,7 +79,8 @@ def student_room() -> Room:
     course, grader, data = package_path("course"), package_path("autograder"), cache_folder()
     checkout = {grader.parent} if (grader.parent / "solutions").is_dir() else set()
     wanted = python_paths() | {course, *SYSTEM} | ({data} if data.is_dir() else set())
-    private = {path for path in private_places() if not any(within(place, path) for place in wanted)}
+    needed = wanted | {Path(sys.executable).parent, Path(sys.executable).resolve().parent}
+    private = {path for path in private_places(wanted) if not any(within(place, path) for place in needed)}
     closed = {grader, *checkout} | private
     hidden = {path for path in closed if any(within(path, place) for place in wanted)}
     visible = {path for path in wanted if path in outermost(wanted) or any(within(path, h) for h in hidden)}
@@ -89,28 +92,38 @@ def student_room() -> Room:
     )
 
 
-def private_places() -> set[Path]:
+def private_places(wanted: Iterable[Path]) -> set[Path]:
     """Directories that may hold other people's files: the current one, homes, and those open to all.
 
-    nbgrader's exchange is such a folder, wherever its settings put it.
+    nbgrader's exchange is such a folder, wherever it is; where settings name it, it is found at any depth.
     """
     homes = {Path(entry.pw_dir) for entry in pwd.getpwall() if entry.pw_uid >= FIRST_PERSON}
-    places = {Path.cwd(), *PRIVATE, *homes, *open_to_all(SYSTEM)}
+    places = {Path.cwd(), *PRIVATE, *homes, *exchanges(), *open_to_all(frozenset(wanted))}
     return {place.resolve() for place in places if place.is_dir()}
 
 
-def open_to_all(places: Iterable[Path]) -> Iterator[Path]:
-    """The directories not far below these that everyone may write to, without those inside another one."""
-    waiting = [(place, 0) for place in places if place.is_dir() and not place.is_symlink()]
+@cache
+def open_to_all(places: frozenset[Path]) -> list[Path]:
+    """The directories not far below these that everyone may write to, without those inside another one.
+
+    The directories of modules are left out: they hold thousands, and none of a person. A process looks once.
+    """
+    modules = {str(path) for path in module_paths()}
+    waiting = [(str(place), 0) for place in sorted(places) if place.is_dir() and not place.is_symlink()]
+    found, seen = [], set()
     while waiting:
         directory, depth = waiting.pop()
+        if directory in modules or directory in seen:
+            continue
+        seen.add(directory)
         with contextlib.suppress(OSError), os.scandir(directory) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.stat(follow_symlinks=False).st_mode & OPEN_TO_ALL:
-                        yield Path(entry.path)
-                    elif depth < DEEPEST_EXCHANGE:
-                        waiting.append((Path(entry.path), depth + 1))
+                        found.append(Path(entry.path))
+                    elif depth < DEEPEST:
+                        waiting.append((entry.path, depth + 1))
+    return found
 
 
 def what_a_submission_sees(room: Room) -> list[str]:
@@ -119,6 +132,7 @@ def what_a_submission_sees(room: Room) -> list[str]:
     for path in room.visible:
         within_it = [str(hidden) for hidden in room.hidden if within(hidden, path)]
         lines.append(f"{path}, to read" + (f", without {', '.join(within_it)}" if within_it else ""))
+    lines.append(f"of the current directory, {Path.cwd()}, nothing, unless Python or a package is in it")
     settings = [path.name for path in SETTINGS if path.exists()]
     lines.append(
         f"of /etc only {', '.join(settings)}; facts about the processor, its own processes and memory"

@@ -1,32 +1,42 @@
-"""Recognise functions and classes of the course's own package by structure, under any name."""
+"""Recognise functions and classes of the course's own package by structure, under any name.
+
+A long one is recognised whatever its variables are called. A short one of several lines is recognised only as
+it stands in the course, and only if it answers an exercise. One that is a single line is not recognised:
+there is often but one way to write it.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 
-import course
+from autograder.submissions.starred import files_of_the_course
 from course.checks.forbidden import NEVER
 
 FEWEST_NODES = 150  # of a syntax tree, about ten lines: what is shorter two people write alike
+FEWEST_WITH_NAMES = 30  # without annotations: about three lines
 MOST_NODES = 5_000  # several times as many as the longest of the course has
 DEEPEST = 3  # functions and classes around one that is compared
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of a statement, which hold statements
+READY = "course.mine.ready."
 Outline = tuple[type[ast.AST], ...]
 
 
-def copied(tree: ast.AST) -> Iterator[str]:
-    """The full names of the course's functions and classes that a tree holds under any name."""
+def copied(tree: ast.AST) -> Iterator[Definition]:
+    """The course's functions and classes that a tree holds under any name."""
     for node in definitions(tree):
         alike = of_the_course().get(outline(node), ())
-        if alike and FEWEST_NODES <= size(node) <= MOST_NODES:
+        if not alike or size(node) > MOST_NODES:
+            continue
+        if size(node) >= FEWEST_NODES:
             own = structure(node)
-            yield from (one.name for one in alike if one.structure == own)
+            yield from (one for one in alike if one.is_long and one.structure == own)
+        elif own := text(node):
+            yield from (one for one in alike if one.text == own)
 
 
 @dataclass(frozen=True)
@@ -35,10 +45,24 @@ class Definition:
 
     name: str  # with its module
     tree: ast.FunctionDef | ast.ClassDef
+    is_outermost: bool  # in its module, and no method
+
+    @cached_property
+    def is_long(self) -> bool:
+        return size(self.tree) >= FEWEST_NODES
 
     @cached_property
     def structure(self) -> str:
         return structure(self.tree)
+
+    @cached_property
+    def text(self) -> str:
+        return text(self.tree)
+
+    def answers(self, exercises: Collection[str]) -> bool:
+        """Whether a short one is an answer to some exercise, or a ready-made part."""
+        is_ready = self.is_outermost and self.name.startswith(READY)
+        return is_ready or self.name.rpartition(".")[2] in exercises
 
 
 def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
@@ -57,13 +81,12 @@ def definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
 @cache
 def of_the_course() -> Mapping[Outline, Sequence[Definition]]:
     """Outline → the definitions that have it, of all that is forbidden."""
-    root = Path(course.__file__).parent
     found: dict[Outline, list[Definition]] = defaultdict(list)
-    for path in sorted(root.rglob("*.py")):
-        module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+    for module, path in files_of_the_course().items():
         if not module.startswith(NEVER):
-            for node in definitions(ast.parse(path.read_text(encoding="utf-8"))):
-                found[outline(node)].append(Definition(f"{module}.{node.name}", node))
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in definitions(tree):
+                found[outline(node)].append(Definition(f"{module}.{node.name}", node, node in tree.body))
     return found
 
 
@@ -81,6 +104,20 @@ def size(tree: ast.AST) -> int:
     return sum(1 for _ in ast.walk(tree))
 
 
+def text(tree: ast.FunctionDef | ast.ClassDef) -> str:
+    """The tree without its own name, annotations and docstrings; "" if it is hardly more than a line.
+
+    Otherwise two people are unlikely to write it alike, down to the names of variables.
+    """
+    try:
+        bare = _Bare().visit(copy.deepcopy(tree))
+        nodes = list(ast.walk(bare))
+        is_short = len(nodes) < FEWEST_WITH_NAMES or sum(isinstance(node, ast.stmt) for node in nodes) <= 2
+        return "" if is_short else ast.dump(bare)
+    except RecursionError:
+        return ""
+
+
 def structure(tree: ast.FunctionDef | ast.ClassDef) -> str:
     """The tree as a text in which names are numbered, and annotations and docstrings left out."""
     try:
@@ -89,20 +126,11 @@ def structure(tree: ast.FunctionDef | ast.ClassDef) -> str:
         return ""
 
 
-class _Numbered(ast.NodeTransformer):
-    """Gives names numbers in the order in which they appear."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, str] = {}
-
-    def number(self, name: str) -> str:
-        return self.numbers.setdefault(name, str(len(self.numbers)))
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(self.number(node.id), node.ctx)
+class _Bare(ast.NodeTransformer):
+    """Leaves out annotations, docstrings, decorators and what a function or class is called."""
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        return ast.arg(self.number(node.arg))
+        return ast.arg(node.arg)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.name, node.returns, node.decorator_list = "", None, []
@@ -119,3 +147,19 @@ class _Numbered(ast.NodeTransformer):
     def _without_docstring(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
         node.body = without_docstring(node)
         return self.generic_visit(node)
+
+
+class _Numbered(_Bare):
+    """Gives names numbers in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, str] = {}
+
+    def number(self, name: str) -> str:
+        return self.numbers.setdefault(name, str(len(self.numbers)))
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.number(node.id), node.ctx)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return ast.arg(self.number(node.arg))

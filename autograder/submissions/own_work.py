@@ -9,26 +9,32 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from symtable import symtable
 from typing import NamedTuple
 
 from autograder.source.homework import Exercise
-from autograder.submissions.copied import copied
+from autograder.submissions import bindings
+from autograder.submissions.copied import Definition, copied
+from autograder.submissions.hidden_code import (
+    OF_ANOTHER_LANGUAGE,
+    READING,
+    RUNNING,
+    WORDS,
+    hiding,
+    out_of_sight,
+)
 from autograder.submissions.repair import Repaired
+from autograder.submissions.starred import starred
 from course.checks.forbidden import LONGEST_SOURCE, Names, Rule, parsed, uses_in
-from course.language import say
+from course.language import joined, say
 
 MOST_SEARCHED = 2 * LONGEST_SOURCE  # characters of one submission
 LONGEST_KEPT = 5_000  # characters
-RUNNING = frozenset({"exec", "eval"})  # as names; a module has a method `eval`
-READING = frozenset({"getsource", "getsourcelines", "__file__", "__wrapped__", "run_path"})
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-SCOPES = (*FUNCTIONS, ast.ClassDef)
+MOST_PLACES = 3  # that a sentence names
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 MOST_PAIRS = 5_000_000  # of a name that a statement binds and a place in it where one is looked up
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,20 @@ class Code:
 
     @cached_property
     def binds(self) -> frozenset[str]:
-        """The names that it binds for the whole notebook."""
-        return frozenset(_bound(self.tree))
+        """The names that it binds for the whole notebook, without those of a star."""
+        return bindings.bound(self.tree)
+
+    @cached_property
+    def stars(self) -> tuple[str, ...]:
+        """The modules of which it binds all names: `from module import *`."""
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)]
+        return tuple(node.module or "" for node in imports if node.names[0].name == "*")
+
+    @cached_property
+    def changes(self) -> frozenset[str]:
+        """The names of the notebook whose objects it changes."""
+        names = bindings.changed(self.tree)
+        return names & self.reads if names else names
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -63,25 +81,19 @@ class Code:
         return tuple(hiding(self.tree)) if self.words & (READING | RUNNING) else ()
 
     @cached_property
-    def copies(self) -> tuple[str, ...]:
+    def copies(self) -> tuple[Definition, ...]:
         """The course's own functions and classes of which it contains a copy, under any name."""
         return tuple(copied(self.tree))
 
     @cached_property
+    def unseen(self) -> tuple[tuple[int, str], ...]:
+        """What runs code, or binds names, that its text does not show, by line."""
+        return tuple(out_of_sight(self.tree)) if self.words & WORDS else ()
+
+    @cached_property
     def reads(self) -> frozenset[str]:
-        """The global names that it reads, told apart from a function's local ones as Python does."""
-        try:
-            scopes = [symtable(ast.unparse(self.tree), "cell", "exec")]
-        except (SyntaxError, RecursionError):  # such as a `return` in no function: it is followed everywhere
-            return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        found: set[str] = set()
-        while scopes:
-            scope = scopes.pop()
-            is_outermost = scope.get_type() == "module"
-            symbols = (symbol for symbol in scope.get_symbols() if symbol.is_referenced())
-            found |= {symbol.get_name() for symbol in symbols if is_outermost or symbol.is_global()}
-            scopes += scope.get_children()
-        return frozenset(found)
+        """The names of the notebook that it reads."""
+        return bindings.read(self.tree)
 
     @cached_property
     def is_searchable(self) -> bool:
@@ -107,8 +119,15 @@ class Statement(NamedTuple):
         """Such as " of cell 7", to follow a line's number; "" in an answer."""
         return say(" of cell {number}", number=self.number) if self.number else ""
 
-    def remarks(self) -> Iterator[str]:
-        """What in it may not be the student's own work."""
+    @property
+    def where(self) -> str:
+        """Such as "cell 7", within a sentence."""
+        if self.number:
+            return say("cell {number}", number=self.number)
+        return say("the answer to {name}", name=self.cell)
+
+    def remarks(self, exercises: Collection[str]) -> Iterator[str]:
+        """What in it may not be the student's own work, in a homework of these exercises."""
         yield from (
             say(
                 "`{name}` in line {line}{place}, which can hide calls", name=name, line=line, place=self.place
@@ -116,8 +135,9 @@ class Statement(NamedTuple):
             for line, name in self.code.hides
         )
         yield from (
-            say("a copy of the course's `{name}`{place}", name=name, place=self.place)
-            for name in self.code.copies
+            say("a copy of the course's `{name}`{place}", name=one.name, place=self.place)
+            for one in self.code.copies
+            if one.is_long or one.answers(exercises)
         )
 
 
@@ -142,18 +162,41 @@ class OwnWork:
                 if is_too_long and cell.of and cell.of.name in answers:
                     self.unread.append(cell.of.name)
         self.is_searched = left >= 0
+        self.unreadable = [
+            place
+            for place, cell in cells
+            if texts.get(place, ()) is None and not OF_ANOTHER_LANGUAGE.match(cell.source)
+        ]
         self.statements = [
             Statement(cell.of.name, 0, code) if cell.of else Statement("", place + 1, code)
             for place, cell in cells
-            for code in texts.get(place, ())
+            for code in texts.get(place) or ()
         ]
+
+    @cached_property
+    def starred(self) -> Mapping[int, Mapping[str, str]]:
+        """The number of a statement → what its stars bind; of several of one module the last counts."""
+        last = {module: at for at, entry in enumerate(self.statements) for module in entry.code.stars}
+        found: dict[int, dict[str, str]] = {}
+        for module, at in last.items():
+            found.setdefault(at, {}).update(starred(module))
+        return found
 
     @cached_property
     def binders(self) -> Mapping[str, list[Statement]]:
         """Name → the statements that bind it, in the order of the notebook."""
         found: dict[str, list[Statement]] = {}
+        for at, statement in enumerate(self.statements):
+            for name in statement.code.binds.union(self.starred.get(at, ())):
+                found.setdefault(name, []).append(statement)
+        return found
+
+    @cached_property
+    def changers(self) -> Mapping[str, list[Statement]]:
+        """Name → the statements that change the object of this name."""
+        found: dict[str, list[Statement]] = {}
         for statement in self.statements:
-            for name in statement.code.binds:
+            for name in statement.code.changes - statement.code.binds:
                 found.setdefault(name, []).append(statement)
         return found
 
@@ -164,11 +207,12 @@ class OwnWork:
         for cell in self.submission.cells:
             if cell.kind == "code" and cell.role == "given":
                 aliases |= _given(cell.source)
-        for statement in self.statements:
+        for at, statement in enumerate(self.statements):
             code = statement.code
             if code.binds:
                 means = _imports(code.tree, code.known(aliases)) if code.is_searchable else {}
                 aliases |= {name: means.get(name, "") for name in code.binds}
+            aliases |= self.starred.get(at, {})
         return aliases
 
     def uses(self, exercise: Exercise) -> list[str]:
@@ -214,9 +258,8 @@ class OwnWork:
     def reached(self, exercise: str) -> Iterator[Statement]:
         """The statements of an answer and those it depends on, without the other exercises' functions."""
         known = {entry.name for entry in self.exercises}  # names that lead no further
-        todo = deque(
-            entry for entry in self.statements if entry.cell == exercise or exercise in entry.code.binds
-        )
+        answer = [entry for entry in self.statements if entry.cell == exercise]
+        todo = deque({id(entry): entry for entry in (*answer, *self.ways_to(exercise))}.values())
         seen = set(map(id, todo))
         while todo:
             statement = todo.popleft()
@@ -224,9 +267,14 @@ class OwnWork:
             names = statement.code.reads - known
             known |= names
             for name in sorted(names):
-                new = [entry for entry in self.binders.get(name, ()) if id(entry) not in seen]
+                new = [entry for entry in self.ways_to(name) if id(entry) not in seen]
                 seen |= set(map(id, new))
                 todo += new
+
+    def ways_to(self, name: str) -> Iterator[Statement]:
+        """The statements that bind a name, or change what it stands for."""
+        yield from self.binders.get(name, ())
+        yield from self.changers.get(name, ())
 
     def parts(self, exercise: str) -> list[str]:
         """The other exercises whose functions and classes the answer uses, in the order of the notebook."""
@@ -235,11 +283,35 @@ class OwnWork:
 
     def remarks(self, exercise: str) -> Iterator[str]:
         """Sentences for a person about what may not be the student's own work, whatever names it uses."""
+        exercises = {entry.name for entry in self.exercises}
         yield from self.bound_elsewhere(exercise)
         for statement in self.reached(exercise):
             yield from (
                 say("`{name}` depends on {remark}.", name=exercise, remark=remark)
-                for remark in statement.remarks()
+                for remark in statement.remarks(exercises)
+            )
+
+    def unseen(self) -> Iterator[str]:
+        """A sentence if cells run code or bind names unseen, whether or not an answer depends on them."""
+        places = [
+            say("`{name}` in {where} (line {line})", name=name, where=entry.where, line=line)
+            for entry in self.statements
+            for line, name in entry.code.unseen
+            if not (entry.cell and name in RUNNING | READING)  # a remark on its exercise says so
+        ]
+        if places:
+            yield say(
+                "What its cells do cannot be told from their text alone: {places}.",
+                places=joined(", ", few(places)),
+            )
+
+    def unread_cells(self, ran: Collection[int]) -> Iterator[str]:
+        """A sentence if cells of the student's own ran though they could not be read; `ran`: their places."""
+        found = [str(place + 1) for place in self.unreadable if place in ran]
+        if found:
+            yield say(
+                "Not searched, since they are too long or no plain Python, and yet run: cell {numbers}.",
+                numbers=", ".join(few(found)),
             )
 
     def bound_elsewhere(self, exercise: str) -> Iterator[str]:
@@ -247,42 +319,31 @@ class OwnWork:
         places = [entry for entry in self.binders.get(exercise, ()) if entry.cell != exercise]
         if places:
             last = places[-1]
-            answer = say("the answer to {name}", name=last.cell)
             yield say(
                 "`{name}` is bound in {where} (line {line}), not only in its own cell; "
                 "the checks saw what was bound last.",
                 name=exercise,
-                where=say("cell {number}", number=last.number) if last.number else answer,
+                where=last.where,
                 line=last.code.tree.lineno,
             )
 
 
-def codes(source: str) -> tuple[Code, ...]:
-    """The statements of a cell; a cell that many students share is read once."""
+def few(things: Sequence[str]) -> list[str]:
+    """The first of them, and a sign that there are more."""
+    return [*things[:MOST_PLACES], *(["…"] if len(things) > MOST_PLACES else [])]
+
+
+def codes(source: str) -> tuple[Code, ...] | None:
+    """The statements of a cell, None if it cannot be read; a cell that many students share is read once."""
     return _read_once(source) if len(source) <= LONGEST_KEPT else _read(source)
 
 
-def _read(source: str) -> tuple[Code, ...]:
+def _read(source: str) -> tuple[Code, ...] | None:
     tree = parsed(source)
-    return tuple(map(Code, tree.body)) if tree else ()
+    return None if tree is None else tuple(map(Code, tree.body))
 
 
 _read_once = lru_cache(maxsize=1_000)(_read)
-
-
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds at the top level, not inside functions and classes."""
-    todo: list[ast.AST] = [statement]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (name.asname or name.name.partition(".")[0] for name in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        if not isinstance(node, (*SCOPES, *COMPREHENSIONS)):
-            todo += ast.iter_child_nodes(node)
 
 
 @lru_cache(maxsize=1_000)
@@ -290,7 +351,7 @@ def _given(source: str) -> Mapping[str, str]:
     """What the names that a cell of the homework imports refer to."""
     return {
         name: path
-        for code in _read(source)
+        for code in _read(source) or ()
         for name, path in _imports(code.tree, {}).items()
         if name in code.binds
     }
@@ -304,12 +365,3 @@ def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]
         return Names.of(ast.Module([statement], []), known).aliases
     except RecursionError:
         return {}
-
-
-def hiding(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The uses of Python's ways to run or find code that is written elsewhere, by line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and (node.id in READING or node.id in RUNNING):
-            yield node.lineno, node.id
-        elif isinstance(node, ast.Attribute) and node.attr in READING:
-            yield node.lineno, node.attr

@@ -7,6 +7,7 @@ This is a reminder, not a security boundary: anyone who wants to hide a call can
 """
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ NEVER = (
     "course.shapes",
     "course.training.best_device",
 )
+# `%time f()`, `!ls`, `?sorted`, `files = !ls`, and a call without brackets; `sorted?`
+OF_IPYTHON = re.compile(r"(\s*(?:[\w, ]{1,80}=\s*(?=[%!]))?)([%!?,;/].*|[\w.]+\?\??\s*$)")
 LONGEST_SOURCE = 256 << 10  # characters; a syntax tree takes a thousand times as much memory
 
 
@@ -97,22 +100,28 @@ def _may_hold(source: str, word: str) -> bool:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a notebook's source, without magics and shell lines.
+    """The syntax tree of a notebook's source, its magics and shell lines as calls.
 
     None if it is not Python, or is longer or more deeply nested than anybody writes.
     """
     if len(source) > LONGEST_SOURCE:
         return None
-    lines = [_without_magic(line) for line in textwrap.dedent(source).splitlines()]
+    text = textwrap.dedent(source)
+    return _tree(text) or _tree("\n".join(map(_as_call, text.splitlines())))
+
+
+def _tree(text: str) -> ast.Module | None:
     try:
-        return ast.parse("\n".join(lines))
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _without_magic(line: str) -> str:
-    code = line.lstrip()
-    return line[: len(line) - len(code)] + "pass" if code[:1] in ("%", "!") else line
+def _as_call(line: str) -> str:
+    """A line of IPython's own syntax as a call: `a = %who` → `a = get_ipython().run_line_magic("%who")`."""
+    if found := OF_IPYTHON.match(line):
+        return f"{found[1]}get_ipython().run_line_magic({found[2]!r})"
+    return line
 
 
 @dataclass

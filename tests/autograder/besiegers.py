@@ -1,5 +1,9 @@
 """Submissions of a class that is out for harm: each an attack that once cost somebody else something."""
 
+import os
+from collections.abc import Callable
+from pathlib import Path
+
 from grading import RIGHT, named, released
 from memoriser import memoriser
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -7,6 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.source.homework import HomeworkSource
 from autograder.source.sample_submissions import answered
 
+ARRIVED = "the code got as far as this"  # printed where an attack begins, or is ready
+SECRET = "fourteen-grey-herons"  # in the exchange
 ANSWER = "def moving_average(values, width):\n    {}\n"
 
 
@@ -107,19 +113,26 @@ ANSWERS = {
     "functions in functions": "".join(" " * i + f"def f{i}(x):\n" for i in range(90))
     + " " * 90
     + "a," * 100_000,
-    "one name again and again": "a = a\n" * 50_000,
+    "one name again and again": "a = 1\n" + "a = a\n" * 50_000,
     "what is forbidden": "import statistics\n"
     + ANSWER.format("return [statistics.mean(values[i:i + width]) for i in range(len(values) - width + 1)]"),
-    "the course's own": "from course.evaluation import *\nmoving_average = evaluate = len\n",
-    "changes its argument": "import sys\n"
-    "sys.modules['autograder.isolation.session'].wire.content = lambda *a, **k: 0\n"
-    + ANSWER.format("values.sort(); return values"),
+    "the course's own": "from course.sampling.filters import *\nmoving_average = top_k\n",
+    "the course's own by another name": "import course.sampling.filters as found\n"
+    + ANSWER.format("return found.top_k.__wrapped__(values, width)"),
+    "the course's own text": "import course.sampling.filters as found\nexec(open(found.__file__).read())\n"
+    "globals()['moving_average'] = top_k\n",
+    # its modules have no name there: it finds them among all objects
+    "changes its argument": "import gc, types\n"
+    "[session] = [m for m in gc.get_objects() if isinstance(m, types.ModuleType)\n"
+    "             and m.__name__ == 'autograder.isolation.session']\n"
+    "assert session.wire.content\n"
+    "session.wire.content = lambda *a, **k: 0\n" + ANSWER.format("values.sort(); return values"),
     "sleeps in every call": "import time\n" + RIGHT.replace(":\n", ":\n    time.sleep(1.2)\n", 1),
 }
 
 
-def besiegers(course: object, homework: HomeworkSource) -> dict[str, dict]:
-    """Student → notebook, none of which deserves full marks."""
+def besiegers(course: Path, homework: HomeworkSource) -> dict[str, dict]:
+    """What it does → its notebook. None deserves full marks."""
     start = released(course)
 
     def notebook(answer: str, *before: object, after: tuple = ()) -> dict:
@@ -128,18 +141,50 @@ def besiegers(course: object, homework: HomeworkSource) -> dict[str, dict]:
         content["cells"][place:place] = before
         return {**content, "cells": [*content["cells"], *after]}
 
+    says_so = f"\nprint({ARRIVED!r})\n"
+    ready = new_code_cell(PREAMBLE + says_so)
     wrong = ANSWER.format("return []")
-    found = {name: notebook(wrong, new_code_cell(PREAMBLE + cell)) for name, cell in CELLS.items()}
+    cells = {**CELLS, "reads the exchange": READS.format(file=str(exchange_of(course)))}
+    found = {name: notebook(wrong, ready, new_code_cell(cell)) for name, cell in cells.items()}
     shows = [new_code_cell("display({'image/png': picture}, raw=True)") for _ in range(150)]
     found["displays without measure"]["cells"] += shows
-    found |= {name: notebook(answer) for name, answer in ANSWERS.items()}
+    found |= {name: notebook(answer + says_so) for name, answer in ANSWERS.items()}
     found["a table of the examples"] = notebook(
-        "moving_average = None", after=(new_code_cell(memoriser(homework)),)
+        "moving_average = None", after=(new_code_cell(memoriser(homework) + says_so),)
     )
     texts = [
         new_markdown_cell(text) for text in ("![" * 60_000, "$\\mmlToken{mi}[href=javascript:x]{y}$" * 9_000)
     ]
     for text in texts:
         text["metadata"]["tags"] = ["\ud800", "\x1b[2J\x9b31m all have full marks"]
-    found["text and tags"] = notebook(wrong, after=tuple(texts))
+    found["text and tags"] = notebook(wrong, ready, after=tuple(texts))
     return found
+
+
+READS = """
+import pathlib
+for path in (pathlib.Path({file!r}), *pathlib.Path('/usr/local/share').rglob('*.ipynb')):
+    quietly(lambda: print(path.read_text()))
+"""
+
+
+def exchange_of(course: Path) -> Path:
+    """A file in a course's exchange, to which everyone may write."""
+    path = course / "exchange" / "inbound" / "ada.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(SECRET)
+    for folder in (path.parent, path.parent.parent):
+        folder.chmod(0o777)
+    return path
+
+
+def files_that_are_no_notebooks(course: Path) -> dict[str, Callable[[Path], object]]:
+    """What it hands in → how it puts that where its notebook belongs."""
+    solved = next(course.glob("solutions/*/*.ipynb"))
+    return {
+        "a hard link to the solutions": lambda path: os.link(solved, path),
+        "a link to the solutions": lambda path: path.symlink_to(solved),
+        "a zip": lambda path: path.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 40),
+        "a directory": lambda path: path.mkdir(),
+        "a pipe": lambda path: os.mkfifo(path),
+    }

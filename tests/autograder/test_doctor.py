@@ -23,6 +23,7 @@ from autograder.doctor import (
 )
 from autograder.isolation import IsolationUnavailable
 from autograder.isolation.levels import OBSTACLES, attempt
+from autograder.isolation.room import student_room, what_a_submission_sees
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,6 +78,16 @@ def test_the_page_names_the_problem_and_the_remedy():
     place = next(at for at, line in enumerate(said) if "bwrap     does not work: it failed" in line)
     assert INSTALL in said[place + 1]
     assert said[-1] == "Grading here uses landlock."
+
+
+def test_the_page_lists_what_a_submission_sees_from_this_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = doctor.in_words(examine(Machine(), broken())).splitlines()
+    place = said.index("What a submission sees of this machine:")
+    listed = said[place + 1 : said.index("", place)]
+    assert listed == [f"  {line}" for line in what_a_submission_sees(student_room())]
+    assert any(line.startswith(f"  {Path(sys.prefix).resolve()}, to read") for line in listed)
+    assert any(str(tmp_path) in line for line in listed)
 
 
 def test_resources_are_a_list_before_the_verdict():

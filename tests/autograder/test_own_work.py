@@ -1,6 +1,7 @@
 """Write it yourself: what an answer uses is found in all of the student's cells, and under other names."""
 
 import ast
+import copy
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ import course
 from autograder.source.homework import Exercise, references
 from autograder.source.loading import find, names
 from autograder.source.released import SourceCell
-from autograder.submissions.copied import copied, structure
+from autograder.source.sample_submissions import reference_answers
+from autograder.submissions.copied import copied, structure, without_docstring
 from autograder.submissions.handed_in import HandedCell
-from autograder.submissions.own_work import MOST_SEARCHED, OwnWork
+from autograder.submissions.own_work import MOST_SEARCHED, OwnWork, codes
 from autograder.submissions.repair import repair
-from course.checks.forbidden import Rule
+from autograder.submissions.starred import files_of_the_course, starred
+from course.checks.forbidden import LONGEST_SOURCE, Rule
 from course.checks.source import forbidden_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,6 +127,142 @@ def test_what_an_answer_does_not_use_is_not_held_against_it(cells):
     assert uses(*cells) == []
 
 
+def modules_that_bind_exercises(homework):
+    """(module, exercise) for each star import that would answer an exercise of a homework."""
+    exercises = {entry.name for entry in find(homework, ROOT).exercises}
+    return [
+        (module, name)
+        for module in files_of_the_course()
+        for name, path in starred(module).items()
+        if name in exercises and path.startswith("course.")
+    ]
+
+
+def test_there_are_many_star_imports_that_would_answer_an_exercise():
+    """And those of the samplers and of the recurrent networks are among them."""
+    assert sum(len(modules_that_bind_exercises(homework)) for homework in names(ROOT)) > 40
+    recurrent = modules_that_bind_exercises("hw3_recurrent")
+    assert {("course.models.recurrent", name) for name in ("rnn_step", "LSTMCell", "GRUCell")} <= {*recurrent}
+    assert ("course.sampling.filters", "top_k") in modules_that_bind_exercises("hw6_gpt")
+
+
+@pytest.mark.parametrize("homework", names(ROOT))
+@pytest.mark.parametrize("is_answer", [True, False], ids=["the answer", "a cell of one's own"])
+def test_a_star_import_that_answers_an_exercise_counts_as_a_use(homework, is_answer):
+    exercises = find(homework, ROOT).exercises
+    for module, name in modules_that_bind_exercises(homework):
+        star = f"from {module} import *"
+        stub = (name, f"def {name}(*inputs): ...")
+        found = (
+            work((name, star), exercises=exercises) if is_answer else work(stub, star, exercises=exercises)
+        )
+        path = starred(module)[name]
+        assert found.uses(find(homework, ROOT).exercise(name)) == [f"`{name}` is `{path}`."]
+
+
+def test_a_star_import_of_what_may_be_used_is_no_use():
+    answer = ("top_k", "def top_k(x, k):\n    return torch.sort(vocabulary(x))")
+    assert uses("from course.data.vocabulary import *", "from torch import *", answer) == []
+
+
+def test_a_star_import_of_torch_binds_what_it_has():
+    answer = ("top_k", "def top_k(x, k):\n    return topk(x, k)")
+    assert uses("from torch import *", answer) == ["`top_k` uses `torch.topk` in line 2."]
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "from course.sampling import filters\ndef f():\n    global top_k\n    top_k = filters.top_k\nf()",
+        "from course.sampling import filters\n[top_k := filters.top_k for _ in [1]]",
+        "from course.sampling import filters\ndef f(a=(top_k := filters.top_k)): ...",
+        "from course.sampling import filters\nmatch filters.top_k:\n    case top_k: ...",
+        "from course.sampling import filters\ntop_k.__code__ = filters.top_k.__code__",
+        "from course.sampling import filters\nsetattr(top_k, '__code__', filters.top_k.__code__)",
+        "from course.sampling import filters\nclass A:\n    global top_k\n    top_k = filters.top_k",
+    ],
+)
+def test_a_name_is_followed_however_it_is_bound_or_changed(elsewhere):
+    assert any("`course.sampling.filters.top_k" in sentence for sentence in uses(PLAIN, elsewhere))
+
+
+@pytest.mark.parametrize("line", ["len?", "?len", "files = !ls", "%time 1 + 1", "%%time", "/print 1"])
+def test_a_line_of_ipythons_own_does_not_keep_a_cell_from_being_searched(line):
+    helper = f"{line}\ndef find(x, k):\n    return x.topk(k)"
+    assert uses(helper, ("top_k", "def top_k(x, k):\n    return find(x, k)")) == [
+        "`top_k` uses `.topk` in line 3 of cell 1."
+    ]
+
+
+def test_a_remainder_on_a_line_of_its_own_is_no_magic():
+    answer = ("top_k", "def top_k(x, k):\n    y = (k\n     % 2)\n    return x.topk(y)")
+    assert uses(answer) == ["`top_k` uses `.topk` in line 4."]
+
+
+UNSEEN = {
+    "exec(open(m.__file__).read())": "exec",
+    "globals()['top_k'] = m.top_k": "globals()",
+    "locals().update(vars(m))": "locals()",
+    "get_ipython().user_ns.update(vars(m))": "user_ns",
+    "%run solved.py": "%run",
+    "names = globals()\nnames['top_k'] = m.top_k": "globals()",
+    "vars()['top_k'] = m.top_k": "vars()",
+    "dict.update(globals(), vars(m))": "globals()",
+    "get_ipython().push({'top_k': m.top_k})": "push",
+    "get_ipython().run_line_magic('run', 'solved.py')": "%run",
+    "import __main__\n__main__.top_k = m.top_k": "__main__",
+    "import sys\nsetattr(sys.modules[__name__], 'top_k', m.top_k)": "__main__",
+    "from runpy import run_path\nrun_path('solved.py')": "run_path",
+    "def later():\n    globals()['top_k'] = m.top_k": "globals()",
+}
+
+
+@pytest.mark.parametrize("text", UNSEEN)
+def test_code_that_its_text_does_not_show_is_flagged_once_though_no_answer_depends_on_it(text):
+    [flag] = work(PLAIN, f"import course.sampling.filters as m\n{text}\n{text}").unseen()
+    assert f"`{UNSEEN[text]}` in cell 2 (line " in flag
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("print(globals())", "'model' in globals()", "vars(model)", "sorted(locals())", "globals()"),
+        *("seed = globals()['seed']", "globals().get('seed')", "f(**locals())", "model.eval()"),
+        *("for name in list(globals()): print(name)", "[n for n in globals()]", "m.__file__"),
+        *("if __name__ == '__main__': f()", "%matplotlib inline", "%timeit f()", "!ls", "%run_", "%%time\n1"),
+    ],
+)
+def test_looking_at_names_and_magics_that_bind_nothing_are_no_matter(text):
+    assert list(work(PLAIN, text).unseen()) == []
+
+
+def test_a_cell_that_ran_though_it_cannot_be_read_is_flagged():
+    found = work(PLAIN, "run solved.py", "x = (", "# " + "x" * LONGEST_SOURCE, "%%bash\nls -l", "x = 1")
+    assert list(found.unread_cells({0, 1, 3, 4, 5})) == [
+        "Not searched, since they are too long or no plain Python, and yet run: cell 2, 4."
+    ]
+    assert list(found.unread_cells({0, 4, 5})) == []
+
+
+def right_texts(source):
+    """Texts of references and alternatives, and of strangers, who wrote as students do."""
+    folder = source.folder
+    paths = [
+        *folder.rglob("alternatives/*.py"),
+        *folder.glob("alternatives.py"),
+        *folder.rglob("strangers/*.py"),
+    ]
+    assert len(paths) >= 2
+    return [*reference_answers(source).values(), *(path.read_text() for path in paths)]
+
+
+@pytest.mark.parametrize("homework", names(ROOT))
+def test_no_right_answer_is_taken_for_hidden_code(homework):
+    source = find(homework, ROOT)
+    found = work(*right_texts(source), exercises=source.exercises)
+    assert (list(found.unseen()), found.unreadable) == ([], [])
+
+
 def test_another_exercise_answers_for_itself():
     both = [exercise("top_k"), exercise("top_p", [".topk"])]
     cells = [
@@ -184,9 +323,83 @@ def test_a_copy_of_the_courses_code_is_recognised_under_other_names():
     assert f"a copy of the course's `course.sampling.beam_search.{name}`" in remark
 
 
+def as_pasted(node):
+    """The source of a function or class with another name, and without annotations and docstring."""
+    node = copy.deepcopy(node)
+    node.name = "pasted"
+    for entry in ast.walk(node):
+        if isinstance(entry, ast.arg):
+            entry.annotation = None
+        elif isinstance(entry, ast.FunctionDef | ast.ClassDef):
+            entry.body, entry.decorator_list = without_docstring(entry) or [ast.Pass()], []
+            if isinstance(entry, ast.FunctionDef):
+                entry.returns = None
+    return ast.unparse(node)
+
+
+def recognised(node, exercises=()):
+    """What is recognised in the pasted text of a function or class."""
+    [code] = codes(as_pasted(node))
+    return {one.name for one in code.copies if one.is_long or one.answers(exercises)}
+
+
+def outermost(module):
+    """Name → the tree of each function and class of a module of the course."""
+    text = files_of_the_course()[module].read_text(encoding="utf-8")
+    return {entry.name: entry for entry in ast.parse(text).body if hasattr(entry, "name")}
+
+
+def test_every_ready_made_part_of_some_lines_is_recognised():
+    modules = [module for module in files_of_the_course() if module.startswith("course.mine.ready.")]
+    parts = {f"{module}.{name}": node for module in modules for name, node in outermost(module).items()}
+    missed = [name for name, node in parts.items() if name not in recognised(node)]
+    assert max(len(as_pasted(parts[name]).splitlines()) for name in missed) <= 4
+    assert len(missed) <= len(parts) / 4
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("course.tokenizers.bpe", "split_special"),
+        ("course.models.masks", "causal_mask"),
+        ("course.models.multi_head_attention", "split_heads"),
+        ("course.models.positions", "rotate"),
+        ("course.models.layer_norm", "LayerNorm"),
+        ("course.models.attention", "additive_scores"),
+        ("course.models.attention", "attention_weights"),
+    ],
+)
+def test_a_short_copy_is_recognised_where_it_answers_an_exercise(module, name):
+    node = outermost(module)[name]
+    assert recognised(node, {name}) == {f"{module}.{name}"}
+    assert recognised(node, {"another"}) == set()
+
+
+def test_what_is_a_single_line_is_not_recognised():
+    [node] = ast.parse("def a(tokens, pad):\n    return (tokens != pad)[:, None, None, :]").body
+    course = outermost("course.models.masks")["padding_mask"]
+    assert ast.dump(node.body[0]) == ast.dump(without_docstring(course)[0])
+    assert recognised(course, {"padding_mask"}) == set()
+
+
+@pytest.mark.parametrize("homework", names(ROOT))
+def test_no_right_answer_is_taken_for_a_copy(homework):
+    source = find(homework, ROOT)
+    exercises = {entry.name for entry in source.exercises}
+    found = [
+        (text[:80], one.name)
+        for text in right_texts(source)
+        for code in codes(text)
+        for one in code.copies
+        if one.is_long or one.answers(exercises)
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "def top_k(x, k):\n    x = " + "-" * 900 + "1\n    return x",
         "def top_k(x, k):\n    return getattr(x, 'a')" + "-" * 9_000 + "1",
         "def top_k(x, k):\n    return " + "(" * 3_000 + ")" * 3_000,
         "x" + ".topk" * 3_000,

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from besiegers import besiegers
+from besiegers import ANSWERS, ARRIVED, CELLS, PREAMBLE, SECRET, besiegers, files_that_are_no_notebooks
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
 from starts import STARTS, Start
 
@@ -29,16 +29,19 @@ LIMITS = Limits(
 MOST_MEMORY = 3 * GIGABYTE
 SOME = [
     *("closes the folder above", "58 busy processes", "memory shared and let go", "memory in sockets"),
-    *("a range of 10**8", "one name again and again", "text and tags"),
+    *("a range of 10**8", "one name again and again", "text and tags", "reads the exchange"),
+    *("the course's own", "the course's own text", "changes its argument"),
 ]
-GRADE = """
+JOBS = 2
+HARMFUL_NAME = "attacker\x1b[2J\x9b31m"
+GRADE = f"""
 import sys
 from pathlib import Path
 from autograder.grade import grade
 from autograder.isolation import Limits, Warm
 name, course, level, limits, *Warm.program = sys.argv[1:]
 course = Path(course)
-grade(name, course / "submitted", root=course, isolation=level, jobs=2, limits=Limits.from_text(limits))
+grade(name, course / "submitted", root=course, isolation=level, jobs={JOBS}, limits=Limits.from_text(limits))
 """
 
 
@@ -95,31 +98,61 @@ def besieged(folder, start, chosen=None):
             submit(course, student, solved(course, answer))
     for place, content in enumerate(attackers.values()):
         submit(together, f"attacker{place:02}", json.dumps(content))
-    return list(attackers), graded(alone, start), graded(together, start)
+    submit(together, HARMFUL_NAME, json.dumps(next(iter(attackers.values()))))
+    for place, hand_in in enumerate(files_that_are_no_notebooks(together).values()):
+        path = together / "submitted" / f"file{place}" / NAME / f"{NAME}.ipynb"
+        path.parent.mkdir(parents=True)
+        hand_in(path)
+    return together, list(attackers), graded(alone, start), graded(together, start)
 
 
-def assert_withstood(attackers, alone, together):
+def shown(course, student):
+    """The text that a student's autograded notebook shows."""
+    return (course / "autograded" / student / NAME / f"{NAME}.ipynb").read_text()
+
+
+def assert_withstood(course, attackers, alone, together):
     peaceful, seconds_alone, _ = alone
     records, seconds, memory = together
     assert {student: peaceful[student]["points"] for student in honest()} == dict.fromkeys(honest(), 4.0)
     assert {student: records[student]["points"] for student in honest()} == dict.fromkeys(honest(), 4.0)
-    got = {name: records[f"attacker{place:02}"]["points"] for place, name in enumerate(attackers)}
+    students = {name: f"attacker{place:02}" for place, name in enumerate(attackers)}
+    assert {n for n in attackers if ARRIVED not in shown(course, students[n])} == UNREADABLE & students.keys()
+    assert [name for name in attackers if SECRET in shown(course, students[name])] == []
+    got = {name: records[student]["points"] for name, student in students.items()}
     assert {name: points for name, points in got.items() if points > ALLOWED.get(name, 0)} == {}
+    for name in FLAGGED & students.keys():
+        assert any(
+            "course.sampling" in flag or "text alone" in flag for flag in records[students[name]]["flags"]
+        )
+    files = [record for student, record in records.items() if student.startswith("file")]
+    assert [record["points"] for record in files if record["points"]] == []
+    assert not any(
+        "\x1b" in text or "\x9b" in text for record in records.values() for text in record["flags"]
+    )
     problems = [r["problem"] for r in records.values() if "The grader failed" in r["problem"]]
     assert problems == []
     assert memory < MOST_MEMORY
-    assert seconds < 2 * seconds_alone + len(attackers) * LIMITS.patience * LIMITS.submission_seconds
+    harmful = len(attackers) + 1  # the one with a name of its own
+    assert seconds < 2 * seconds_alone + harmful * LIMITS.submission_seconds / JOBS
 
 
+UNREADABLE = {"9000 minus signs"}  # aimed at whoever reads it: Python does not run it
+FLAGGED = {"the course's own", "the course's own by another name", "the course's own text"}
 ALLOWED = {"sleeps in every call": 4, "changes its argument": 1}  # what is right in them is paid
+
+
+@pytest.mark.parametrize("name", sorted((CELLS | ANSWERS).keys() - UNREADABLE))
+def test_the_code_of_an_attack_is_code(name):
+    compile(PREAMBLE + CELLS.get(name, "") + ANSWERS.get(name, ""), name, "exec")
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("start", STARTS, ids=str)
 def test_ten_honest_submissions_beside_all_attackers_keep_every_point(tmp_path, start):
-    attackers, alone, together = besieged(tmp_path, start)
+    course, attackers, alone, together = besieged(tmp_path, start)
     print(start, len(attackers), "attackers:", alone[1:], together[1:])
-    assert_withstood(attackers, alone, together)
+    assert_withstood(course, attackers, alone, together)
 
 
 def test_ten_honest_submissions_beside_some_attackers_keep_every_point(tmp_path):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.isolation import room
+from autograder.isolation import exchange, room
 from autograder.isolation.room import Room, allow_list, student_room, what_a_submission_sees
 
 
@@ -56,6 +56,71 @@ def test_a_folder_open_to_all_and_the_folder_in_use_are_in_nobodys_view(checkout
     monkeypatch.chdir(checkout / "prefix/courses")
     hidden = student_room().hidden
     assert {exchange, checkout / "prefix/courses"} <= set(hidden)
+
+
+def exchange_in(folder):
+    """A folder for nbgrader's exchange below another one; everyone may write to it."""
+    path = folder / "share/nbgrader/exchange"
+    path.mkdir(parents=True)
+    path.chmod(0o777)
+    return path
+
+
+def test_an_exchange_in_a_prefix_of_python_is_in_nobodys_view(checkout, monkeypatch):
+    """As where conda installs nbgrader, below /opt."""
+    path = exchange_in(checkout / "prefix")
+    monkeypatch.setattr(room, "SYSTEM", ())
+    monkeypatch.setattr(room, "python_paths", lambda: {checkout / "prefix"})
+    assert path in student_room().hidden
+
+
+def test_the_interpreter_stays_in_view_though_everyone_may_write_beside_it(checkout, monkeypatch):
+    """As on a disk of Windows, on which everyone may do everything."""
+    for folder in ("prefix/bin", "prefix/lib"):
+        (checkout / folder).chmod(0o777)
+    monkeypatch.setattr(
+        room, "python_paths", lambda: {checkout / "prefix", checkout / "prefix/lib/site-packages"}
+    )
+    monkeypatch.setattr(sys, "executable", str(checkout / "prefix/bin/python"))
+    assert not {checkout / "prefix/bin", checkout / "prefix/lib"} & set(student_room().hidden)
+
+
+def test_an_exchange_five_folders_down_is_in_nobodys_view(checkout, monkeypatch):
+    path = exchange_in(checkout / "prefix/local/teaching/courses")
+    monkeypatch.setattr(room, "SYSTEM", (checkout / "prefix",))
+    assert path in student_room().hidden
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "nbgrader_config.py",
+            "c = get_config()\nif True:\n    c.Exchange.root = {root!r}\nopen('ran', 'w')",
+        ),
+        ("nbgrader_config.json", '{{"Exchange": {{"root": "{root}"}}}}'),
+    ],
+)
+def test_the_exchange_that_nbgraders_settings_name_is_in_nobodys_view(checkout, monkeypatch, name, text):
+    """However deep it is and whoever may write to it; the settings are read, and not run."""
+    path = checkout / "prefix" / "/".join("abcdefgh") / "exchange"
+    path.mkdir(parents=True)
+    (checkout / name).write_text(text.format(root=str(path)))
+    monkeypatch.setattr(room, "SYSTEM", (checkout / "prefix",))
+    monkeypatch.chdir(checkout)
+    assert path in student_room().hidden
+    assert not (checkout / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["c.Exchange.root = 1", "(" * 9_000, "\x00", "[]", "{}", '{"Exchange": {"root": 1}}']
+)
+def test_settings_that_cannot_be_read_name_nothing(tmp_path, monkeypatch, text):
+    for name in ("nbgrader_config.py", "nbgrader_config.json"):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(exchange, "jupyter_config_path", list)
+    monkeypatch.chdir(tmp_path)
+    assert list(exchange.exchanges()) == []
 
 
 def test_a_folder_in_use_that_holds_the_interpreter_does_not_hide_it(monkeypatch):
