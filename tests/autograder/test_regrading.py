@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from grading import ROOT, SHORT
 from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
 
 from autograder.checking.versions import exercise_versions
 from autograder.cli import main
@@ -18,6 +19,7 @@ from autograder.making.release import release
 from autograder.marks.changes import changes, examined_again, in_words, marked_by_hand
 from autograder.marks.gradebook import MarkBook
 from autograder.marks.records import RecordFolder, read_homework
+from autograder.marks.settings import course_config
 from autograder.reporting.report import report
 from autograder.sample.demo import make_course
 from autograder.software import software
@@ -317,7 +319,7 @@ def test_a_homework_that_was_never_built_is_refused_with_the_command_that_builds
         run(course)
 
 
-def test_nobody_is_accused_after_a_corrected_release_but_who_changed_a_check(course):
+def test_nobody_is_accused_after_a_corrected_release_but_who_changed_a_check(course, monkeypatch):
     cleos = course / "submitted" / "cleo" / NAME / f"{NAME}.ipynb"
     cleos.write_text(cleos.read_text().replace("assert_equal(double(3), 6)", "pass"))
     change(
@@ -337,6 +339,12 @@ def test_nobody_is_accused_after_a_corrected_release_but_who_changed_a_check(cou
     page = report(NAME, course).read_text()
     assert "<h2>Made from another release</h2>" in page
     assert page.count("Changed by the student") == 2  # in the list and with cleo
+    monkeypatch.chdir(course)  # as the instructor's terminal
+    done = NbGraderAPI(config=course_config(course)).generate_feedback(NAME)
+    assert done["success"], done
+    feedback = {who: (course / "feedback" / who / NAME / f"{NAME}.html").read_text() for who in notes}
+    assert all("Made from an earlier release" in page for page in feedback.values())
+    assert [who for who, page in feedback.items() if "Changed by the student" in page] == ["cleo"]
 
 
 def test_a_change_that_was_not_released_is_refused(course):
