@@ -47,6 +47,8 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         help="which of a student's attempts counts (default: latest)",
     )
     part.add_argument("--again", action="store_true", help="also regrade what is graded already")
+    memory = "memory of one submission in megabytes (default: 2048)"
+    part.add_argument("--memory", type=_megabytes, metavar="MB", help=memory)
     part.add_argument(
         "--preview",
         action="store_true",
@@ -58,6 +60,13 @@ def _grade_options(part: argparse.ArgumentParser) -> None:
         choices=["costs", "flag"],
         help="whether a forbidden call costs its exercise the points (default) or is only reported",
     )
+
+
+def _megabytes(text: str) -> int:
+    """The number of bytes; raises ValueError unless it is at least one megabyte."""
+    if (megabytes := int(text)) < 1:
+        raise ValueError
+    return megabytes << 20
 
 
 def _grade(args: Arguments) -> int:
@@ -73,6 +82,7 @@ def _grade(args: Arguments) -> int:
 
 def _graded(args: Arguments) -> int:
     from autograder.grade import grade
+    from autograder.isolation import Limits
     from autograder.marks.changes import in_words, marked_by_hand
     from autograder.marks.records import RecordFolder
     from autograder.marks.table import table
@@ -89,6 +99,7 @@ def _graded(args: Arguments) -> int:
         gradebook=args.gradebook,
         isolation=args.isolation,
         again=args.again,
+        limits=Limits(memory_bytes=args.memory) if args.memory else None,
         json_file=args.json,
         forbidden_costs_points=args.forbidden == "costs",
         preview=args.preview,

@@ -15,6 +15,7 @@ from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionReco
 from autograder.source.homework import HomeworkSource
 from autograder.source.tracked import tracked
 
+MEGABYTES = 500  # of a submission: Gradescope's smaller containers have 1.5 GB for everything
 STAMP = (2026, 1, 1, 0, 0, 0)  # the same content gives the same zip
 CARRIED = (
     "course",
@@ -67,7 +68,7 @@ fi
 cd "${{SOURCE:-/autograder/source}}" || exit 0
 rm -rf submitted && mkdir -p submitted/student/{homework}
 cp -- "${{notebooks[0]}}" submitted/student/{homework}/{homework}.ipynb
-if "$autograder" grade {homework} --submissions submitted --again --jobs 1; then
+if "$autograder" grade {homework} --submissions submitted --again --jobs 1 --memory {memory}; then
     "$autograder" export {homework} gradescope --hidden {hidden} --to "$results/made.json" \\
         && mv "$results/made.json" "$results/results.json"
 fi
@@ -138,7 +139,7 @@ def gradescope_autograder(root: Path, homework: str, hidden: str = HIDDEN_UNTIL[
     if missing:
         raise ExportError(f"{root} is not a checkout of the course: it has no {', '.join(missing)}.")
     stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = {"homework": homework, "hidden": hidden, "python": stated["requires-python"]}
+    names = {"homework": homework, "hidden": hidden, "python": stated["requires-python"], "memory": MEGABYTES}
     texts = {"setup.sh": SETUP.format(**names), "run_autograder": RUN.format(**names)}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import subprocess
 import zipfile
 from dataclasses import replace
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.cli import main
+from autograder.cli import VERBS, main, parser
+from autograder.isolation import Limits
 from autograder.marks.comments import in_brief
 from autograder.marks.exports import (
     Mark,
@@ -24,6 +26,7 @@ from autograder.marks.exports import (
     nbgrader_csv,
 )
 from autograder.marks.exports.formats import FORMATS, unmarked
+from autograder.marks.exports.gradescope import MEGABYTES
 from autograder.marks.exports.html import as_html
 from autograder.marks.exports.marks import ExportError
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
@@ -336,6 +339,10 @@ def test_gradescope_grades_the_notebook_wherever_it_lies(name, tmp_path):
     assert run_autograder(tmp_path, [name, "__MACOSX/._x.ipynb", "notes.txt"]) == "graded\n"
     called = (tmp_path / "called").read_text()
     assert "--hidden after_published" in called
+    grade = shlex.split(called.splitlines()[0])
+    options = parser(VERBS).parse_args(grade)
+    assert options.memory == MEGABYTES << 20
+    assert options.memory < Limits().memory_bytes
     handed = tmp_path / "source" / "submitted" / "student" / "hw1_language_models"
     assert [path.name for path in handed.iterdir()] == ["hw1_language_models.ipynb"]
 
