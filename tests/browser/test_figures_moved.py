@@ -48,15 +48,15 @@ def obeys(figure, way):
 
 
 def idle_buttons(figure):
-    """The buttons that do nothing when pressed, in a second round either: “Back” has something to do by then."""
+    """The buttons that do nothing when pressed, not even in a second round; a word that is gone is none."""
     buttons = figure.locator(".lmf-row button:visible:enabled")
-    waiting = dict.fromkeys(buttons.all_inner_texts())
+    waiting = buttons.all_inner_texts()
     for _ in range(2):
-        for label in list(waiting):
+        for label in [*waiting]:
             button = buttons.filter(has_text=re.compile(f"^{re.escape(label)}$")).first
-            if button.count() and changes(figure, button.click):
-                del waiting[label]
-    return list(waiting)
+            if not button.count() or changes(figure, button.click):
+                waiting.remove(label)
+    return waiting
 
 
 def figures(page):
