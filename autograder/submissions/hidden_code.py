@@ -30,7 +30,7 @@ WORDS = (
 
 # cells that another program reads: they bind nothing but text
 OF_ANOTHER_LANGUAGE = re.compile(
-    r"\s*%%(?:bash|sh|script|html|HTML|javascript|js|latex|markdown|svg|SVG|perl|ruby|python|python3|writefile|file)\b"
+    r"\A\s*%%(?:bash|sh|script|html|HTML|javascript|js|latex|markdown|svg|SVG|perl|ruby|python3?|writefile|file)\b"
 )
 
 

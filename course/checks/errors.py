@@ -12,13 +12,13 @@ MOST_FRAMES = 20
 
 # Parts of a message that its author chose or that vary, and their replacements, to compare the rest.
 AUTHORS = (
-    (re.compile(r"\.?\s*Did you mean: .*"), ""),
+    (re.compile(r"\.?\s?Did you mean: .*"), ""),
     (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
-    (re.compile(r"[\w.<>]+\(\)"), "()"),
+    (re.compile(r"(?<![\w.<>])[\w.<>]+\(\)"), "()"),
     (re.compile(r"'(?!Tensor'|NoneType'|[a-z])\w+' object"), "an object"),
     (re.compile(r"(?<=state_dict for )\w+"), ""),
     (re.compile(r"(?<=variable )'\w+'|(?<=name )'\w+'"), "''"),
-    (re.compile(r"-?\d+\.\d*(e[+-]?\d+)?"), "#"),
+    (re.compile(r"-?(?<!\d)\d+\.\d*(e[+-]?\d+)?"), "#"),
 )
 
 PRECISIONS = ("float", "double"), ("float32", "float64"), ("mixed dtype",)  # as torch's messages name them

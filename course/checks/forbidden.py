@@ -24,7 +24,7 @@ NEVER = (
     "course.training.best_device",
 )
 # `%time f()`, `!ls`, `?sorted`, `files = !ls`, and a call without brackets; `sorted?`
-OF_IPYTHON = re.compile(r"(\s*(?:[\w, ]{1,80}=\s*(?=[%!]))?)([%!?,;/].*|[\w.]+\?\??\s*$)")
+OF_IPYTHON = re.compile(r"^((?:\w[\w, ]{0,80}= {0,9}(?=[%!]))?)([%!?,;/].*|[\w.]{1,200}\?\??\s*$)")
 LONGEST_SOURCE = 256 << 10  # characters; a syntax tree takes a thousand times as much memory
 
 
@@ -119,8 +119,10 @@ def _tree(text: str) -> ast.Module | None:
 
 def _as_call(line: str) -> str:
     """A line of IPython's own syntax as a call: `a = %who` → `a = get_ipython().run_line_magic("%who")`."""
-    if found := OF_IPYTHON.match(line):
-        return f"{found[1]}get_ipython().run_line_magic({found[2]!r})"
+    code = line.lstrip()
+    if found := OF_IPYTHON.match(code):
+        indent = line[: len(line) - len(code)]
+        return f"{indent}{found[1]}get_ipython().run_line_magic({found[2]!r})"
     return line
 
 

@@ -1,13 +1,18 @@
 """Reading what a student wrote takes time in proportion to its length, whatever it is."""
 
+import ast
 import contextlib
+import functools
+import importlib
 import os
+import re
 import resource
 import signal
+import time
 
 import pytest
 from nbconvert.filters import markdown2html
-from test_own_work import PLAIN, work
+from test_own_work import PLAIN, ROOT, work
 
 from autograder.collecting.attempt import student_id
 from autograder.collecting.canvas import NAME as CANVAS
@@ -95,6 +100,114 @@ def ends_within(seconds, work):
     return status == 0
 
 
+GRADING = (
+    *(
+        "cluster",
+        "collecting",
+        "competing",
+        "grading",
+        "isolation",
+        "jupyter",
+        "marks",
+        "markup.py",
+        "nbgrader",
+    ),
+    *("reporting", "serving", "submissions", "watching", "checking"),
+)
+# Expressions that see no text of a student's, or only one that is short already.
+OTHERS = {
+    "autograder.isolation.large_pages.OWN_MEMORY": "the kernel's list of mappings",
+    "autograder.marks.persisting.BEGINS_A_WORD": "the names of nbgrader's tables",
+    "autograder.marks.exports.canvas.WITH_ID": "the first row of Canvas's own table",
+    "autograder.marks.forget.mentions": "a list of names",
+    "autograder.collecting.roster._names": "one class of characters",
+    "autograder.collecting.github_classroom._last_commit": "git's line about a commit",
+    "autograder.serving.inbox.SOLUTION": "the instructor's answer",
+    "autograder.collecting.canvas.NAME": "names of files, see READERS",
+    "autograder.collecting.moodle.NAME": "names of files, see READERS",
+    "autograder.collecting.choosing.COPY": "names of files, see READERS",
+    "autograder.collecting.attempt.RENAMED": "names of files, which are short",
+}
+
+
+@functools.cache
+def expressions():
+    """Every use of `re` in the rooms that grade: its module and its name there, or the function it is in."""
+    found = set()
+    paths = [path for room in GRADING for path in sorted((ROOT / "autograder" / room).rglob("*.py"))]
+    paths += [ROOT / "autograder" / "markup.py", ROOT / "course" / "language.py"]
+    for path in (*paths, *sorted((ROOT / "course" / "checks").glob("*.py"))):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for statement in ast.parse(path.read_text()).body:
+            calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+            if any(ast.unparse(call.func).startswith("re.") for call in calls if call.args):
+                target = statement.targets[0].id if isinstance(statement, ast.Assign) else statement.name
+                found.add(f"{module}.{target}")
+    return found
+
+
+@functools.cache
+def patterns():
+    """Name → the compiled expression, of all that stand in a module by themselves or in a tuple."""
+    found = {}
+    for name in sorted(expressions() - OTHERS.keys()):
+        module, _, attribute = name.rpartition(".")
+        value = getattr(importlib.import_module(module), attribute)
+        if isinstance(value, tuple):
+            found |= {f"{name}[{at}]": pattern for at, (pattern, _) in enumerate(value)}
+        elif isinstance(value, re.Pattern):
+            found[name] = value
+    return found
+
+
+def grows_faster_than_its_text(work, text, length=20_000):
+    """Whether twice the text takes three times as long, once that is long at all."""
+    seconds = []
+    for part in (text[:length], text[: 2 * length]):
+        begun = time.process_time()
+        work(part)
+        seconds.append(time.process_time() - begun)
+    return seconds[1] > 0.2 and seconds[1] > 3 * seconds[0]
+
+
+def every_way(pattern):
+    """What a program may do with an expression."""
+
+    def tried(text):
+        text = text.encode("utf-8", "surrogatepass") if isinstance(pattern.pattern, bytes) else text
+        pattern.sub(text[:0], text)
+        pattern.fullmatch(text)
+
+    return tried
+
+
+@pytest.mark.parametrize("name", patterns())
+def test_an_expression_takes_time_in_proportion(name):
+    work = every_way(patterns()[name])
+    assert [text[:12] for text in TEXTS if grows_faster_than_its_text(work, text)] == []
+
+
+def test_every_expression_is_timed_by_itself_or_with_its_reader_or_named_with_a_reason():
+    timed = {name.partition("[")[0] for name in patterns()}
+    assert expressions() - timed - OTHERS.keys() == WITH_THEIR_READERS
+    assert OTHERS.keys() <= expressions()
+
+
+def test_an_expression_that_is_quadratic_is_found_out():
+    quadratic = re.compile(r"\.?\s*Did you mean: .*")
+    assert grows_faster_than_its_text(every_way(quadratic), " " * REPEATS)
+
+
+# Functions with an expression of their own, each of which READERS calls.
+WITH_THEIR_READERS = {
+    "autograder.collecting.attempt.student_id",
+    "autograder.markup.harmless_attachments",
+    "autograder.reporting.formulas.mathml",
+    "course.checks.explain._inline",
+    "course.checks.explain.prose",
+}
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_reading_takes_time_in_proportion(name):
     assert ends_within(SECONDS, lambda: [READERS[name](text) for text in TEXTS])
@@ -139,7 +252,5 @@ def test_searching_code_takes_time_in_proportion(name):
 
 def test_what_is_quadratic_is_found_out():
     """The bound is one that can be missed."""
-    import re
-
     quadratic = re.compile(r"!(?=\[[^\]]*\](?!\(attachment:))")
     assert not ends_within(SECONDS, lambda: quadratic.sub("", "![" * REPEATS))
