@@ -322,7 +322,7 @@ SPIES = {
     "its code": "import inspect; said = inspect.getsource(centred)",
     "its constants": "said = str(centred.__code__.co_names + centred.__code__.co_varnames)",
     "a class and a module of it": "said = str([vars(one) for one in (Scaled, Scaled(3))])",
-    "what a class computes": "said = str(Scaled.forward.__code__.co_names + Scaled.forward.__code__.co_consts)",
+    "what a class computes": "code = Scaled.forward.__code__; said = str(code.co_names + code.co_consts)",
     "what its closure holds": "said = str([vars(c.cell_contents) for c in centred.__closure__[1:]])",
     "another exercise": f"{LINK}; said = str(link.request('spread', '', (x,), {{}}).value)",
     "another name": f"{LINK}; said = str(link.request('__import__', '', ('os',), {{}}).value)",
