@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.grading.standin import Budget, Cell
 from autograder.isolation import Died, Limits, Raised, wire
+from autograder.isolation.remote_module import new, right_functions, run
 from autograder.isolation.student import Student
 from course.checks.plain import leaves
 from course.checks.trace import Object, Thing
@@ -23,13 +24,17 @@ NO_ANSWER = "the grader cannot answer this call of `{name}`"
 
 @dataclass
 class Parts:
-    """Right answers to some exercises, in their own process, which starts with the first call."""
+    """Right answers to some exercises, in their own process, which starts with the first call.
+
+    names: functions.
+    """
 
     names: Collection[str]
     cells: Collection[Cell]  # of the homework, with its right answers
     start: Callable[[], Student]
     limits: Limits
     budget: Budget
+    modules: Collection[str] = ()  # classes, whose forward passes are answered
     calls: int = 0
     process: Student | None = None
 
@@ -42,7 +47,7 @@ class Parts:
         if self.calls > MOST_CALLS:
             raise ValueError(f"more than {MOST_CALLS} calls that the grader must answer")
         name = message["part"]
-        if name is not None and name not in self.names:
+        if name is not None and name not in self._answered:
             raise ValueError(f"{name} is not a function for which the grader answers")
         try:
             return wire.encode({"value": self._value(name, message)})
@@ -72,11 +77,13 @@ class Parts:
 
     def __post_init__(self) -> None:
         self._graphs: list[Any] = []
+        self._answered = {*self.names}.union(*((new(name), run(name)) for name in self.modules))
 
     def _living(self) -> Student:
         if self.process is None:
             self.process = self.start()
-            for cell in self.cells:
+            functions = [Cell(right_functions(name), f"right {name}") for name in sorted(self.modules)]
+            for cell in (*self.cells, *functions):
                 self.process.run(cell.source, self.limits.cell_seconds, cell.name)
         return self.process
 

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from torch import nn
+
 from autograder.checking.examine import Examined
 from autograder.grading.parts import Parts
 from autograder.grading.plan import Plan
@@ -45,9 +47,9 @@ class Judge(Protocol):
 
 
 def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[Examined]]:
-    """Exercise → its verdicts, for failed exercises that call functions of other failed exercises.
+    """Exercise → its verdicts, for failed exercises that use functions or modules of other failed exercises.
 
-    Of two results the better one counts; the second is made with right functions in place of the wrong ones.
+    Of two results the better one counts; the second is made with right parts in place of the wrong ones.
     Where the first result counts, it says which parts are wrong, as far as visible checks show it.
     """
     slips = {
@@ -57,7 +59,7 @@ def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[
     }
     groups: dict[tuple[str, ...], list[Exercise]] = {}
     for one in exercises:
-        if replaced := _functions(judge, slips.get(one.name, ())):
+        if replaced := _replaceable(judge, slips.get(one.name, ())):
             groups.setdefault(replaced, []).append(one)
     second: dict[str, list[Examined]] = {}
     for replaced, group in groups.items():
@@ -68,7 +70,7 @@ def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[
         if name in second and _points(judge, one, second[name]) > _points(judge, one, first):
             again = say(
                 "It calls your {parts}, which failed, so this was examined with a right one in its place.",
-                parts=all_of(_functions(judge, parts)),
+                parts=all_of(_replaceable(judge, parts)),
             )
             found[name] = _told(again, second[name], PASSED)
         else:
@@ -90,7 +92,11 @@ def _with_right(
         Cell(source, f"{PROVIDED} right {place}")
         for place, source in enumerate(right_cells(judge.plan.homework))
     ]
-    right = Parts(parts, cells, first.start, first.limits, first.budget)
+    functions, modules = (
+        [name for name in parts if kind(judge.plan.references[name])]
+        for kind in (inspect.isfunction, is_module)
+    )
+    right = Parts(functions, cells, first.start, first.limits, first.budget, modules)
     sitting = Sitting(first.start, first.limits, first.guarded, parts=right, shared=first.budget)
     sitting.take_over(first)
     again = judge.anew(sitting)
@@ -104,9 +110,15 @@ def _with_right(
     return again.examined
 
 
-def _functions(judge: Judge, parts: Sequence[str]) -> tuple[str, ...]:
-    """The parts that values can answer, which are the functions: a class remains the student's own."""
-    return tuple(name for name in parts if inspect.isfunction(judge.plan.references[name]))
+def _replaceable(judge: Judge, parts: Sequence[str]) -> tuple[str, ...]:
+    """The parts that values can answer: functions, and modules with their weights; no other class."""
+    right = judge.plan.references
+    return tuple(name for name in parts if inspect.isfunction(right[name]) or is_module(right[name]))
+
+
+def is_module(thing: object) -> bool:
+    """Whether it is a class of modules."""
+    return inspect.isclass(thing) and issubclass(thing, nn.Module)
 
 
 def _wrong_parts(judge: Judge, exercise: Exercise) -> list[str]:

@@ -58,9 +58,10 @@ class Budget:
 
 
 class PartsOf(Protocol):
-    """Answers calls of some functions in the student's place."""
+    """Answers calls of some functions and of some classes of modules in the student's place."""
 
     names: Collection[str]
+    modules: Collection[str]
 
     def answer(self, message: Mapping[str, Any]) -> bytes:
         """A frame that answers one call; raises ValueError, KeyError or TypeError if it cannot."""
@@ -222,7 +223,7 @@ class Sitting:
         for cell in cells:
             student.run(cell.source, self._seconds(self.limits.cell_seconds), cell.name)
         if self.parts is not None:
-            student.substitute(self.parts.names, self.parts.answer)
+            student.substitute(self.parts.names, self.parts.modules, self.parts.answer)
         if self.forbidden:
             student.guard(self.forbidden)
 

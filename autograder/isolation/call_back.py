@@ -1,7 +1,7 @@
 """Inside the student's process: earlier parts that the grader answers because the student's own are wrong.
 
-Such a part is a function whose calls, and whose gradients, become requests to the grader. Only values cross,
-as everywhere.
+Such a part is a function whose calls, and whose gradients, become requests to the grader, or a class of
+modules whose forward pass is such a function. Only values cross, as everywhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.isolation import channel, wire
+from autograder.isolation.remote_module import new, remote_module, run
 from course.checks.autograd import Backward
 from course.checks.request import Reply
 from course.checks.standin import StandIn
@@ -33,6 +34,10 @@ class CallBack:
 
         part.__name__ = part.__qualname__ = name
         return part
+
+    def module(self, name: str) -> type[torch.nn.Module]:
+        """A class of modules in place of the student's."""
+        return remote_module(name, self.part(new(name)), self.part(run(name)))
 
     def request(
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0

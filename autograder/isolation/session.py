@@ -43,10 +43,11 @@ class Session:
     def defined(self, names: list[str]) -> list[str]:
         return [name for name in names if name in self.cells.namespace]
 
-    def substitute(self, names: list[str]) -> None:
-        """Replace these functions by ones that the grader answers."""
+    def substitute(self, names: list[str], modules: list[str]) -> None:
+        """Replace these functions, and these classes of modules, by ones that the grader answers."""
         assert self.call_back is not None
-        self.cells.namespace.update({name: self.call_back.part(name) for name in names})
+        functions = {name: self.call_back.part(name) for name in names}
+        self.cells.namespace.update(functions | {name: self.call_back.module(name) for name in modules})
 
     def forbid(self, names: list[str]) -> None:
         self.guard.forbid(names)

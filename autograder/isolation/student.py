@@ -132,9 +132,12 @@ class Student:
         """
         self.without_fault("forbid", {"names": sorted(names)}, START_SECONDS)
 
-    def substitute(self, names: Iterable[str], answer: Callable[[dict], bytes]) -> None:
-        """From now on, answer calls of these functions of the notebook here, with frames."""
-        self.without_fault("substitute", {"names": sorted(names)}, self.limits.call_seconds)
+    def substitute(
+        self, names: Iterable[str], modules: Iterable[str], answer: Callable[[dict], bytes]
+    ) -> None:
+        """From now on, answer calls of these functions and classes of the notebook here, with frames."""
+        fields = {"names": sorted(names), "modules": sorted(modules)}
+        self.without_fault("substitute", fields, self.limits.call_seconds)
         self.parts = answer
 
     def without_fault(self, operation: str, fields: dict, seconds: float) -> Any:

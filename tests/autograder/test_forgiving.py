@@ -36,7 +36,7 @@ SOURCE = '''# A homework of three parts, each of which may call the one before.
 import torch
 from torch import Tensor
 
-from course.checks import assert_close, assert_differentiable
+from course.checks import assert_close, assert_differentiable, with_weights
 
 # %% [markdown] exercise="centred" difficulty=1 minutes=5
 # ## 1. Centred
@@ -109,6 +109,77 @@ def the_deviation_is_right(spread, draw):
     x = draw.normal(2, 3)
     assert_close(spread(x), x.std(-1, unbiased=False))
 '''
+SOURCE += '''
+
+# %% [markdown] exercise="Scaled" difficulty=1 minutes=5
+# ## 4. Scaled
+#
+# A gain for each feature.
+
+
+# %% solution="Scaled"
+class Scaled(torch.nn.Module):
+    """Each of n features times its gain."""
+
+    def __init__(self, n: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.gain = torch.nn.Parameter(torch.ones(n).double())
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x times the gain."""
+        ### BEGIN SOLUTION
+        narwhal = self.gain
+        return x * narwhal
+        ### END SOLUTION
+
+
+# %% check="features_are_scaled" points=1
+def features_are_scaled(Scaled, draw):
+    """Each feature is multiplied by its gain."""
+    x, gain = draw.normal(2, 3), draw.normal(3)
+    assert_close(with_weights(Scaled(3), {"gain": gain})(x), x * gain)
+
+
+# %% [markdown] exercise="Twice" difficulty=1 minutes=5
+# ## 5. Twice
+#
+# A list `layers` of two of them, with a tanh between.
+
+
+# %% solution="Twice"
+class Twice(torch.nn.Module):
+    """Scaled, tanh, scaled."""
+
+    def __init__(self, n: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.layers = torch.nn.ModuleList(Scaled(n) for _ in range(2))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """One after the other."""
+        ### BEGIN SOLUTION
+        return self.layers[1](self.layers[0](x).tanh())
+        ### END SOLUTION
+
+
+# %% check="both_scale" points=2
+def both_scale(Twice, draw):
+    """Outputs and gradients are those of two scales with a tanh between."""
+    x, first, second = draw.normal(2, 3), draw.normal(3), draw.normal(3)
+    module = with_weights(Twice(3), {"layers.0.gain": first, "layers.1.gain": second})
+    x.requires_grad_()
+    answer = module(x)
+    assert_close(answer, second * (first * x.detach()).tanh())
+    answer.sum().backward()
+    slope = 1 - (first * x.detach()).tanh() ** 2
+    assert_close(x.grad, second * slope * first, what="the gradient of x")
+    own = module.gradients()
+    assert_close(own["layers.1.gain"], (first * x.detach()).tanh().sum(0), what="the second gain's gradient")
+    assert_close(own["layers.0.gain"], (second * slope * x.detach()).sum(0), what="the first gain's gradient")
+'''
 WRONG = "def centred(x):\n    return x - x.mean()"
 CALLS = "def power(x):\n    return helper(x).mean(-1)\n\ndef helper(x):\n    return centred(x) ** 2"
 OWN_SLIP = "def power(x):\n    return centred(x).square().sum(-1)"
@@ -133,13 +204,44 @@ def judged(request, homework):
     def start():
         return warm.student(limits=limits)
 
-    def run(centred=WRONG, power=CALLS, spread=RIGHT):
-        content = answered(released(built), {"centred": centred, "power": power, "spread": spread})
+    def run(centred=WRONG, power=CALLS, spread=RIGHT, **others):
+        answers = {"centred": centred, "power": power, "spread": spread, **others}
+        content = answered(released(built), answers)
         cells = parse(json.dumps(content).encode()).cells
         found = judge(plan, repair(cells, plan.source), start, seed=1)
         return {exercise.name: exercise for exercise in found.exercises}
 
     return run
+
+
+SCALED = """
+class Scaled(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.gain = torch.nn.Parameter(torch.ones(n))
+
+    def forward(self, x):
+        return x + self.gain
+"""
+TWICE = """
+class Twice(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Scaled(n), Scaled(n)])
+
+    def forward(self, x):
+        first, second = self.layers
+        return second(torch.tanh(first(x)))
+"""
+
+
+def test_what_is_built_of_a_wrong_class_is_judged_with_a_right_one(judged):
+    found = judged(Scaled=SCALED, Twice=TWICE)
+    assert [found[name].points for name in ("Scaled", "Twice")] == [0, 2]
+    assert "It calls your `Scaled`, which failed, so this was examined with a right one" in str(
+        messages(found["Twice"])
+    )
+    assert judged(Scaled=SCALED, Twice=TWICE.replace("torch.tanh", "torch.relu"))["Twice"].points == 0
 
 
 def messages(exercise):
@@ -194,7 +296,7 @@ def answer_of(request, homework):
         first.run(Cell(f"import torch\n\n{WRONG}\n\n{power}", "answer"))
         first.close()
         cells = [Cell(source, f"right {place}") for place, source in enumerate(right_cells(homework))]
-        parts = Parts(("centred",), cells, start, limits, first.budget)
+        parts = Parts(("centred",), cells, start, limits, first.budget, ("Scaled",))
         sitting = Sitting(start, limits, parts=parts, shared=first.budget)
         sitting.take_over(first)
         try:
@@ -219,6 +321,8 @@ LINK = "link = next(c.cell_contents for c in centred.__closure__ if hasattr(c.ce
 SPIES = {
     "its code": "import inspect; said = inspect.getsource(centred)",
     "its constants": "said = str(centred.__code__.co_names + centred.__code__.co_varnames)",
+    "a class and a module of it": "said = str([vars(one) for one in (Scaled, Scaled(3))])",
+    "what a class computes": "code = Scaled.forward.__code__; said = str(code.co_names + code.co_consts)",
     "what its closure holds": "said = str([vars(c.cell_contents) for c in centred.__closure__[1:]])",
     "another exercise": f"{LINK}; said = str(link.request('spread', '', (x,), {{}}).value)",
     "another name": f"{LINK}; said = str(link.request('__import__', '', ('os',), {{}}).value)",
@@ -234,6 +338,7 @@ def test_the_right_part_is_not_in_the_students_process(answer_of, spy):
         said = str(problem)
     assert said
     assert "walrus" not in said
+    assert "narwhal" not in said
     assert "0.5" not in said
 
 

@@ -23,7 +23,7 @@
 # exercise 2, exercise 7 those of 2 and 3, and the last check of exercise 4 loads weights into your class of
 # exercise 3. All others stand alone, so take them in any order. You may use your solution to one exercise in
 # any other, for instance `top_k` in exercise 15: grading runs all your cells first. If that other
-# function is wrong, the exercise that uses it is judged once more with a right one in its place.
+# answer is wrong, the exercise that uses it is judged once more with a right one in its place.
 #
 # Letters: B sequences at once, T positions, V tokens in the vocabulary (`vocab_size`), C positions that a
 # model can see at most (`context_length`), D numbers per position (`d_model`), H heads of K = D / H numbers
