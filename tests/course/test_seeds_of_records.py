@@ -14,6 +14,7 @@ THREE = {0, 1, 2}
 FEWER = {
     ("captions_small", "RNNenc"): {0},
     ("captions_small", "RNNsearch"): {0},
+    ("captions_small", "Transformer"): {0},
     ("lengths_full", "RNNenc-30"): {0},
     ("lengths_full", "RNNenc-50"): {0},
     ("lengths_full", "RNNsearch-30"): {0},

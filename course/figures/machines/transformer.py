@@ -2,7 +2,7 @@
 
 from course.figures.machines.description import Box, Line, Machine, Region, Sign, Step
 
-EMBEDDED = "x = x + self.positions(T)"
+EMBEDDED = "x = x + self.positions(T, first)"
 ATTENTION = "x = self.norm_attention(x + attend(x))"
 CROSS = "x = self.norm_cross_attention(x + look_back(x))"
 LAST = "return self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))"

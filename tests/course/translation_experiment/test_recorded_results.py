@@ -59,7 +59,30 @@ def test_beyond_the_trained_lengths_attention_loses_less():
         assert all(a < b for a, b in zip(enc, search, strict=True))
 
 
-def test_attention_wins_on_real_captions_with_no_more_parameters_to_spare():
-    runs = {run["model"]: run for run in recorded_results("captions_small")["runs"]}
-    assert runs["RNNsearch"]["bleu"] > runs["RNNenc"]["bleu"]
-    assert 0.95 < runs["RNNenc"]["n_parameters"] / runs["RNNsearch"]["n_parameters"] < 1.05
+def test_attention_wins_on_real_captions_and_the_transformer_more_with_as_many_parameters():
+    runs = recorded_results("captions_small")["runs"]
+    enc, search, transformer = (
+        [run["bleu"] for run in runs if run["kind"] == kind]
+        for kind in ("RNNenc", "RNNsearch", "Transformer")
+    )
+    assert max(enc) < min(search)
+    assert max(search) < min(transformer)
+    sizes = [run["n_parameters"] for run in runs]
+    assert max(sizes) < 1.05 * min(sizes)
+
+
+def test_at_four_times_the_steps_the_transformer_draws_level_within_the_trained_lengths_alone():
+    def bleu(kind, length):
+        runs = recorded_results("budgets_4x")["runs"]
+        return [
+            p["bleu"]
+            for run in runs
+            if run["kind"] == kind
+            for p in run["by_length"]
+            if p["length"] == length
+        ]
+
+    for kind in ("Transformer", "rotary"):
+        assert min(bleu(kind, 15)) > 98
+        assert max(bleu(kind, 30)) < min(bleu("RNNsearch", 30))
+    assert max(bleu("Transformer", 20)) < min(bleu("rotary", 20))
