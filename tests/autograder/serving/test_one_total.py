@@ -45,7 +45,8 @@ TOTAL = (CHECKS + BY_HAND) * 0.8  # two days begun, at 10 % each
 SAID = f"{TOTAL:g} of {MOST:g}, 1.2 taken off for being late"
 DUE = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LMS = f"ID,Section,SIS Login ID,{NAME} (5)\n1,A,ada,\n"
-WORKSHEET = "Identifier,Email address,Grade,Maximum Grade\nParticipant 1,ada@example.org,,7\n"
+WORKSHEET = "Identifier,Email address,Grade,Maximum Grade,Last modified (grade)\n"
+WORKSHEET += "Participant 1,ada@example.org,,7,-\n"
 
 
 @pytest.fixture(scope="module")
