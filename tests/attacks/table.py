@@ -67,6 +67,7 @@ FAMILY_OF_TEST = {
     "test_memory_cannot_be_hidden_by_forbidding_others_to_look": "l",
     "test_memory_cannot_be_hidden_behind_a_name": "l",
     "test_a_name_that_is_no_text_hides_nothing": "l",
+    "test_memory_that_was_moved_to_a_disk_is_counted": None,  # a count by itself, and no attack
     "test_signals_and_limits_of_ones_own_still_work": None,
     "test_honest_work_goes_on": None,
     "test_an_object_that_equals_everything_stays_there": "d",

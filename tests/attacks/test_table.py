@@ -49,8 +49,6 @@ FEWER_STARTS = {
     "test_nothing_outlives_the_warm_process",
     "test_nothing_outlives_a_grader_that_is_killed",
     "test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs",
-    "test_memory_that_was_moved_to_a_disk_is_counted",
-    "test_calls_that_cannot_be_judged_do_not_exist",
     "test_where_root_starts_the_grader_each_submission_is_another_user",
 }
 
