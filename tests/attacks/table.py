@@ -353,9 +353,7 @@ def page(results: Results, kept: Mapping[str, str] | None = None) -> str:
         for attack in attacks()
         for name in [f"{attack.file}::{attack.test}"]
     )
-    elsewhere = "\n".join(
-        f"| {what} | level does not matter | `{test}` |" for what, test in ELSEWHERE.items()
-    )
+    elsewhere = "\n".join(on_reader(*entry) for entry in ELSEWHERE)
     return (
         f"{OPENING.format(machine=machine())}\n{families}\n\n{HEAD}\n{rows}\n\n"
         f"{ON_READERS}\n{elsewhere}\n\n{REMAINS}"
