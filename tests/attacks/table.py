@@ -67,6 +67,7 @@ FAMILY_OF_TEST = {
     "test_memory_cannot_be_hidden_by_forbidding_others_to_look": "l",
     "test_memory_cannot_be_hidden_behind_a_name": "l",
     "test_a_name_that_is_no_text_hides_nothing": "l",
+    "test_memory_that_was_moved_to_a_disk_is_counted": None,  # a count by itself, and no attack
     "test_signals_and_limits_of_ones_own_still_work": None,
     "test_honest_work_goes_on": None,
     "test_an_object_that_equals_everything_stays_there": "d",
@@ -98,6 +99,87 @@ OPEN_AT = {
     "test_whether_a_path_exists_and_where_a_link_leads_can_be_asked": {"landlock"},
     "test_a_change_of_an_argument_can_be_hidden_by_climbing_to_the_caller": {"bwrap", "landlock"},
 }
+
+# Aimed at whoever collects, reads and marks: what, and the file and name of its test.
+ELSEWHERE = (
+    (
+        "a zip with damaged members, or one that lies",
+        "autograder/collecting/test_damaged_zips.py",
+        "test_a_damaged_zip_concerns_the_one_who_handed_it_in",
+    ),
+    (
+        "half a character in a tag",
+        "autograder/fuzz/test_found.py",
+        "test_half_a_character_in_a_cells_settings_is_put_back",
+    ),
+    (
+        "terminal codes in the name of a folder",
+        "autograder/collecting/test_collecting_again.py",
+        "test_the_table_cannot_be_used_to_write_to_the_terminal",
+    ),
+    (
+        "names that a spreadsheet would run",
+        "autograder/test_hostile_words.py",
+        "test_what_a_spreadsheet_would_take_for_a_formula_gets_an_apostrophe",
+    ),
+    (
+        "LaTeX that makes links or commands",
+        "autograder/test_markup.py",
+        "test_every_command_that_makes_links_styles_or_more_commands_is_disarmed",
+    ),
+    (
+        "texts over which a search would take quadratic time",
+        "autograder/test_linear.py",
+        "test_an_expression_takes_time_in_proportion",
+    ),
+    (
+        "code over which a search would take quadratic time",
+        "autograder/test_linear.py",
+        "test_searching_code_takes_time_in_proportion",
+    ),
+    (
+        "code that Python cannot read",
+        "autograder/test_own_work.py",
+        "test_no_text_of_an_answer_stops_the_judge",
+    ),
+    (
+        "an answer by a star import",
+        "autograder/test_own_work.py",
+        "test_a_star_import_that_answers_an_exercise_counts_as_a_use",
+    ),
+    (
+        "an answer by a helper or under another name",
+        "autograder/test_own_work.py",
+        "test_what_an_answer_uses_is_found_through_all_cells",
+    ),
+    (
+        "an answer by a name that is bound unseen",
+        "autograder/test_own_work.py",
+        "test_code_that_its_text_does_not_show_is_flagged_once_though_no_answer_depends_on_it",
+    ),
+    (
+        "a copy of the course's code",
+        "autograder/test_own_work.py",
+        "test_a_short_copy_is_recognised_where_it_answers_an_exercise",
+    ),
+    (
+        "a table of the visible checks' answers",
+        "autograder/test_judge.py",
+        "test_a_table_of_the_visible_checks_answers_earns_nothing",
+    ),
+    (
+        "answers, handles and displays without measure, in a whole batch",
+        "autograder/test_siege.py",
+        "test_ten_honest_submissions_beside_all_attackers_keep_every_point",
+    ),
+)
+
+ON_READERS = """## Attacks on whoever collects, reads and marks
+
+These do not need to run, so the level of isolation does not matter. Their tests are elsewhere in `tests`.
+
+| what is handed in | | test |
+|---|---|---|"""
 
 
 OPENING = """# Attacks on the grader, and what becomes of them
@@ -249,6 +331,11 @@ def row(attack: Attack, results: Results) -> str:
     return f"| {' | '.join(cells)} | `{attack.file}::{attack.test}` |"
 
 
+def on_reader(what: str, file: str, test: str) -> str:
+    """The row of an attack at which the level does not matter."""
+    return f"| {what} | level does not matter | `{file}::{test}` |"
+
+
 def rows_of(text: str) -> dict[str, str]:
     """Test → its row of a page."""
     return {line.split("`")[-2]: line for line in text.splitlines() if line.endswith("` |")}
@@ -266,7 +353,11 @@ def page(results: Results, kept: Mapping[str, str] | None = None) -> str:
         for attack in attacks()
         for name in [f"{attack.file}::{attack.test}"]
     )
-    return f"{OPENING.format(machine=machine())}\n{families}\n\n{HEAD}\n{rows}\n\n{REMAINS}"
+    elsewhere = "\n".join(on_reader(*entry) for entry in ELSEWHERE)
+    return (
+        f"{OPENING.format(machine=machine())}\n{families}\n\n{HEAD}\n{rows}\n\n"
+        f"{ON_READERS}\n{elsewhere}\n\n{REMAINS}"
+    )
 
 
 def main() -> int:

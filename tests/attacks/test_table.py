@@ -7,6 +7,7 @@ from attempts import FAMILIES
 from table import (
     ALL_FAMILIES,
     COSTLY,
+    ELSEWHERE,
     FAMILY_OF_TEST,
     HERE,
     LEVELS,
@@ -17,6 +18,7 @@ from table import (
     Results,
     attacks,
     names_of_tests,
+    on_reader,
     page,
     start_of,
     verdict,
@@ -49,8 +51,6 @@ FEWER_STARTS = {
     "test_nothing_outlives_the_warm_process",
     "test_nothing_outlives_a_grader_that_is_killed",
     "test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs",
-    "test_memory_that_was_moved_to_a_disk_is_counted",
-    "test_calls_that_cannot_be_judged_do_not_exist",
     "test_where_root_starts_the_grader_each_submission_is_another_user",
 }
 
@@ -68,6 +68,12 @@ def test_what_is_said_to_be_costly_or_open_is_a_test_that_is_there():
     there = {attack.test for attack in attacks()}
     assert COSTLY | OPEN_AT.keys() <= there
     assert {level for levels in OPEN_AT.values() for level in levels} <= set(LEVELS)
+
+
+@pytest.mark.parametrize(("what", "file", "test"), ELSEWHERE)
+def test_an_attack_on_a_reader_names_a_test_that_is_there_and_stands_on_the_page(what, file, test):
+    assert test in names_of_tests(HERE.parent / file)
+    assert on_reader(what, file, test) in PAGE.read_text().splitlines()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

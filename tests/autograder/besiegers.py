@@ -121,12 +121,14 @@ ANSWERS = {
     + ANSWER.format("return found.top_k.__wrapped__(values, width)"),
     "the course's own text": "import course.sampling.filters as found\nexec(open(found.__file__).read())\n"
     "globals()['moving_average'] = top_k\n",
-    # its modules have no name there: it finds them among all objects
-    "changes its argument": "import gc, types\n"
-    "[session] = [m for m in gc.get_objects() if isinstance(m, types.ModuleType)\n"
-    "             and m.__name__ == 'autograder.isolation.session']\n"
-    "assert session.wire.content\n"
-    "session.wire.content = lambda *a, **k: 0\n" + ANSWER.format("values.sort(); return values"),
+    # as test_open.py has it: modules have no name there, so each call climbs to whoever makes it
+    "changes its argument": "import sys\n"
+    + ANSWER.format(
+        "frame = sys._getframe()\n"
+        "    while frame.f_globals['__name__'] != 'autograder.isolation.session': frame = frame.f_back\n"
+        "    frame.f_globals['wire'].framed = lambda content: b''\n"
+        "    values.sort(); return values"
+    ),
     "sleeps in every call": "import time\n" + RIGHT.replace(":\n", ":\n    time.sleep(1.2)\n", 1),
 }
 

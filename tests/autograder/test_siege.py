@@ -107,8 +107,9 @@ def besieged(folder, start, chosen=None):
 
 
 def shown(course, student):
-    """The text that a student's autograded notebook shows."""
-    return (course / "autograded" / student / NAME / f"{NAME}.ipynb").read_text()
+    """What the code of a student's cells printed, as the autograded notebook has it."""
+    notebook = json.loads((course / "autograded" / student / NAME / f"{NAME}.ipynb").read_text())
+    return json.dumps([cell.get("outputs", []) for cell in notebook["cells"]])
 
 
 def assert_withstood(course, attackers, alone, together):
@@ -117,7 +118,7 @@ def assert_withstood(course, attackers, alone, together):
     assert {student: peaceful[student]["points"] for student in honest()} == dict.fromkeys(honest(), 4.0)
     assert {student: records[student]["points"] for student in honest()} == dict.fromkeys(honest(), 4.0)
     students = {name: f"attacker{place:02}" for place, name in enumerate(attackers)}
-    assert {n for n in attackers if ARRIVED not in shown(course, students[n])} == UNREADABLE & students.keys()
+    assert {name for name in attackers if ARRIVED not in shown(course, students[name])} <= FOR_READERS
     assert [name for name in attackers if SECRET in shown(course, students[name])] == []
     got = {name: records[student]["points"] for name, student in students.items()}
     assert {name: points for name, points in got.items() if points > ALLOWED.get(name, 0)} == {}
@@ -137,12 +138,13 @@ def assert_withstood(course, attackers, alone, together):
     assert seconds < 2 * seconds_alone + harmful * LIMITS.submission_seconds / JOBS
 
 
-UNREADABLE = {"9000 minus signs"}  # aimed at whoever reads it: Python does not run it
+# Aimed at whoever reads them: Python need not run them.
+FOR_READERS = {"9000 minus signs", "4 MB of text", "functions in functions", "one name again and again"}
 FLAGGED = {"the course's own", "the course's own by another name", "the course's own text"}
 ALLOWED = {"sleeps in every call": 4, "changes its argument": 1}  # what is right in them is paid
 
 
-@pytest.mark.parametrize("name", sorted((CELLS | ANSWERS).keys() - UNREADABLE))
+@pytest.mark.parametrize("name", sorted((CELLS | ANSWERS).keys() - FOR_READERS))
 def test_the_code_of_an_attack_is_code(name):
     compile(PREAMBLE + CELLS.get(name, "") + ANSWERS.get(name, ""), name, "exec")
 
