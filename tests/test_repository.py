@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from autograder.source.loading import find, names
+from autograder.source.loading import names
 from autograder.source.parts import source_files
 
 ROOT = Path(__file__).parents[1]
@@ -156,12 +156,3 @@ def test_the_page_of_benchmarks_is_what_its_sections_make(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     record = importlib.import_module("record")
     assert record.PAGE.read_text(encoding="utf-8") == record.page()
-
-
-@pytest.mark.parametrize("name", HOMEWORKS)
-def test_the_minutes_at_the_top_of_a_homework_are_those_of_its_exercises(name):
-    """Up to a quarter of an hour is for what is not an exercise, such as a game."""
-    cells = [cell for cell in find(name, ROOT).cells if cell.kind == "markdown"]
-    stated = sum(map(int, re.findall(r"^\| [^|]+ \|.*\| (\d+) \|$", cells[0].source, flags=re.M)))
-    needed = sum(exercise.minutes for exercise in (*find(name, ROOT).exercises, *find(name, ROOT).written))
-    assert needed <= stated <= needed + 15

@@ -47,7 +47,6 @@ DRAWN = {
     "gru_cell": "GRUCell",
     "seq2seq": "Decoder",
     "seq2seq_attention": "AttentionDecoder",
-    "queries_keys_values": "attention",
     "heads": "MultiHeadAttention",
     "block": "PostNormBlock",
     "gpt": "GPT",

@@ -38,12 +38,6 @@
 # </details>
 
 
-# %% alive="a_drawing_queries_keys_values"
-from course import figures
-
-figures.machine("queries_keys_values")  # step by step
-
-
 # %% solution="attention"
 def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """The output (…, T, M) and the weights (…, T, S) for query (…, T, K), key (…, S, K), value (…, S, M)."""
