@@ -615,7 +615,7 @@ for name, each in seconds.items():
 assert seconds["Transformer with a cache"] < seconds["Transformer"]
 
 # %% [markdown]
-# The words are the same, and the cache saves about half of the time here, more in longer translations. RNNsearch still writes fastest: its step is two small products and one look, the Transformer's two layers of three parts each.
+# The words are the same, and the cache saves about half of the time here, more in longer translations. RNNsearch still writes fastest: its step is one cell and one look, the Transformer's is two layers of three parts each.
 #
 # **Real captions.** The generated pair has short sentences and two hundred words. What holds on real text? Here are the stored results on Multi30k, English to French, for models of about the same size:
 
