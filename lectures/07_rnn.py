@@ -548,7 +548,8 @@ from course.letters import read_recorded
 for name, run in read_recorded().items():
     print(f"{name}: {run.n_parameters:,} weights, {run.n_read:,} characters of training text")
     for moment in run.moments:
-        written = moment.written.replace("\n", " / ") if name == "names" else moment.written
+        lines = [moment.written.replace("\n", " / ")] if name == "names" else moment.written.split("\n")
+        written = "\n".join(textwrap.fill(line, 100) for line in lines)
         print(
             f"\nafter {moment.step:,} steps, {moment.bits:.2f} bits per character of held-out text:\n{written}"
         )

@@ -20,6 +20,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import torch
@@ -75,11 +76,10 @@ passage_config = SpanConfig(
 reviews = draw_reviews(review_config, 8000, Random(1))
 sentences = draw_tagged_sentences(name_config, 8000, Random(2))
 questions = draw_questions(passage_config, 8000, Random(3))
-print(" ".join(reviews[0].words), "→", ("negative", "positive")[reviews[0].label])
+print(fill(" ".join(reviews[0].words), 100), "→", ("negative", "positive")[reviews[0].label])
 print(" ".join(f"{word}/{tag}" for word, tag in zip(sentences[1].words, sentences[1].tags, strict=True)))
-print(
-    " ".join(questions[0].question), "|", " ".join(questions[0].passage), "→", " ".join(questions[0].answer)
-)
+print(" ".join(questions[0].question), "→", " ".join(questions[0].answer))
+print(fill(" ".join(questions[0].passage), 100))
 
 # %% [markdown]
 # (In the tags, B- begins a name, I- continues it, and O is no name; PER is a person, ORG an organisation, LOC a place.)
@@ -123,7 +123,8 @@ def with_specials(first: tuple[str, ...], second: tuple[str, ...] = ()) -> list[
 
 
 encoded = [with_specials(*text) for text in texts]
-print(V, "words;", " ".join(vocabulary.decode(encoded[-1], keep_special=True)))
+print(V, "words")
+print(fill(" ".join(vocabulary.decode(encoded[-1], keep_special=True)), 100))
 
 # %% [markdown]
 # ## The training objective: masked words
@@ -150,7 +151,7 @@ def hide_one_by_one(tokens: list[int], rng: Random) -> tuple[list[int], dict[int
 
 
 holes, asked = hide_one_by_one(encoded[1], Random(7))
-print(" ".join(vocabulary.decode(holes, keep_special=True)))
+print(fill(" ".join(vocabulary.decode(holes, keep_special=True)), 100))
 print({t: vocabulary.word(token) for t, token in asked.items()})
 
 # %% [markdown]

@@ -19,6 +19,7 @@
 import itertools
 import math
 import os
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import torch
@@ -411,7 +412,9 @@ print(as_text([Message("user", INSTRUCTIONS[0]), Message("assistant", "Rome.")],
 # %%
 for instruction in INSTRUCTIONS:
     told = reply(instruction)
-    print(f"{instruction}\n  as bare text: {told.plain!r}\n  in a chat:    {told.chat!r}\n")
+    print(instruction)
+    print(fill(f"as bare text: {told.plain!r}", 100, initial_indent="  ", subsequent_indent="    "))
+    print(fill(f"in a chat: {told.chat!r}", 100, initial_indent="  ", subsequent_indent="    ") + "\n")
 assert reply(INSTRUCTIONS[0]).plain.startswith("<|im_end|>")
 
 # %% [markdown]

@@ -89,6 +89,15 @@ function shape(tag, attributes = {}, text = null) {
   return made;
 }
 
+/** The element itself; where it scrolls, it does so by keys, too. */
+function reachable(element) {
+  new ResizeObserver(() => {
+    if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
+    else element.removeAttribute("tabindex");
+  }).observe(element);
+  return element;
+}
+
 // Where the page is narrower, the picture scrolls rather than shrinks its words: by no more than a seventh if it is wide.
 const legible = (width) => Math.round(Math.max(Math.min(width, 520), 0.86 * width));
 
@@ -101,13 +110,9 @@ function frame(el, { width, height, label, title = label, name }) {
   const controls = node("div", { class: "lmf-row" });
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
     style: `max-width:${Math.round(1.1 * width)}px;min-width:${legible(width)}px` });
-  const scrolled = node("div", { class: "picture" }, picture);
-  new ResizeObserver(() => { // what scrolls does so by keys, too
-    if (scrolled.scrollWidth > scrolled.clientWidth) scrolled.tabIndex = 0;
-    else scrolled.removeAttribute("tabindex");
-  }).observe(scrolled);
+  const scrolled = reachable(node("div", { class: "picture" }, picture));
   const spoken = node("div", { class: "lmf-row", "aria-live": "polite" });
-  const table = node("div", { class: "numbers" });
+  const table = reachable(node("div", { class: "numbers" }));
   const saved = node("div", { class: "lmf-row" });
   for (const kind of ["SVG", "PNG"]) {
     const button = node("button", { type: "button" }, phrase("Save {kind}", { kind }));

@@ -86,7 +86,7 @@ def test_other_files_of_nobody_are_noted(form, tmp_path):
 
 
 @forms
-@pytest.mark.parametrize("name", ["._hw.ipynb", *(f"{name}/a.ipynb" for name in OF_THE_SYSTEM)])
+@pytest.mark.parametrize("name", ["._hw.ipynb", *(f"{name}/a.ipynb" for name in sorted(OF_THE_SYSTEM))])
 def test_what_a_system_adds_is_nobodys(form, name, tmp_path):
     files, known, stray = STRAY[form]
     added = "/".join([*stray.split("/")[:-1], name])
