@@ -130,7 +130,5 @@ def _agrees() -> bool:
 
 VERBS = {
     "student": Verb("write everything that is kept of one student to a zip", _student_options, _student),
-    "forget": Verb(
-        "delete everything that is kept of one student, or of a finished term", _forget_options, _forget
-    ),
+    "forget": Verb("delete all that is kept of one student, or of a past term", _forget_options, _forget),
 }

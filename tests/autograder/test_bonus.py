@@ -100,8 +100,9 @@ def test_a_second_run_changes_nothing(course, graded):
 
 
 def test_moodle_gets_no_more_than_it_takes(course, graded):
-    sheet = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments\n" + "".join(
-        f"Participant {number},{student},{student},Submitted,,100.00,\n"
+    columns = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments\n"
+    sheet = columns + "".join(
+        f"Participant {number},{student},{student},Submitted,,100.00,-,\n"
         for number, student in enumerate(graded)
     )
     rows = dict.fromkeys(graded)

@@ -126,6 +126,7 @@ OTHERS = {
     "autograder.collecting.canvas.NAME": "names of files, see READERS",
     "autograder.collecting.moodle.NAME": "names of files, see READERS",
     "autograder.collecting.choosing.COPY": "names of files, see READERS",
+    "autograder.collecting.choosing._plain": "names of files, one class of characters",
     "autograder.collecting.attempt.RENAMED": "names of files, which are short",
 }
 

@@ -77,7 +77,8 @@ def test_what_is_published_can_be_installed_and_brings_no_grader(course, student
     publish(course, students)
     made = tomllib.loads((students / "pyproject.toml").read_text())
     stated = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
-    assert made["tool"]["course"] == stated["tool"]["course"]
+    address = {name: stated["tool"]["course"][name] for name in ("repository", "ref")}
+    assert made["tool"]["course"] == address  # the site is the instructors'
     assert made["project"]["dependencies"] == stated["project"]["dependencies"]
     assert made["tool"]["setuptools"]["packages"]["find"]["include"] == ["course*"]
     assert "scripts" not in made["project"]
