@@ -100,8 +100,8 @@ def test_a_second_run_changes_nothing(course, graded):
 
 
 def test_moodle_gets_no_more_than_it_takes(course, graded):
-    columns = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments\n"
-    sheet = columns + "".join(
+    columns = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade)"
+    sheet = f"{columns},Feedback comments\n" + "".join(
         f"Participant {number},{student},{student},Submitted,,100.00,-,\n"
         for number, student in enumerate(graded)
     )
