@@ -50,6 +50,7 @@ def test_every_attack_of_the_page_was_tried_and_succeeded_nowhere_but_where_that
 FEWER_STARTS = {
     "test_nothing_outlives_the_warm_process",
     "test_nothing_outlives_a_grader_that_is_killed",
+    "test_nothing_outlives_a_warm_process_that_ends_after_a_supervisor_was_killed",
     "test_nothing_outlives_a_grader_that_is_killed_beside_chains_and_bombs",
     "test_where_root_starts_the_grader_each_submission_is_another_user",
 }
