@@ -367,7 +367,7 @@ arrives = [mean(share_that_arrives(recall_network("rnn", seed), d) for seed in s
 # %% [markdown]
 # **Predict, then run.** The gradient falls smoothly with distance. Will the accuracy?
 
-# %%
+# %% trained
 tries = {d: [recall_accuracy("rnn", d, seed=seed) for seed in seeds] for d in distances}
 accuracy = [mean(found) for found in tries.values()]
 guessing = 1 / len(THINGS)
