@@ -1,7 +1,7 @@
 // Break a Transformer that works: cut heads, move a word, open the mask, change a weight, and see what it costs above the floor.
 
 import { arrowTo, painted, placeUnder, signColours } from "./drawing/matrix.mjs";
-import { choose, frame, node, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, node, press, put, shape, slider, toggle } from "./frame.mjs";
 import { tensors } from "./models/parcel.mjs";
 import { transformer } from "./models/transformer.mjs";
 
@@ -70,8 +70,7 @@ export default {
     knobs.plus = slider(editing, { label: "add to the chosen weight", min: -5, max: 5, step: 0.1, value: 0,
       show: (plus) => plus.toFixed(1) },
       (plus) => { state.plus = plus; measure(); });
-    const mend = node("button", { type: "button" }, "Restore everything");
-    mend.addEventListener("click", () => {
+    press(editing, "Restore everything", () => {
       state.cut.clear();
       for (const [name, value] of [["by", 0], ["plus", 0]]) { put(knobs[name], value); }
       Object.assign(state, { mask: 0, isRest: false });
@@ -79,7 +78,6 @@ export default {
       knobs.isRest.checked = false;
       measure();
     });
-    editing.append(mend);
 
     const colours = () => signColours(view.root);
     const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));

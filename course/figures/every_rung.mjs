@@ -1,6 +1,6 @@
 // Every rung of the ladder beside the truth: write a story, see what each expects next, and let each write on.
 
-import { choose, frame, node, shape, slider } from "./frame.mjs";
+import { choose, frame, node, press, shape, slider } from "./frame.mjs";
 import { rungs } from "./models/ladder.mjs";
 import { heated, samplers } from "./models/sampler.mjs";
 import { storyLanguage } from "./models/story_language.mjs";
@@ -56,13 +56,7 @@ export default {
     const list = node("datalist", { id: `words-${model.get("data").id}` }, ...words.map((word) => node("option", { value: word })));
     const typed = node("input", { type: "text", size: 12, list: list.id, autocomplete: "off", spellcheck: "false" });
     view.controls.append(node("label", {}, "next word", typed), list);
-    const button = (row, label, act) => {
-      const made = node("button", { type: "button" }, label);
-      made.addEventListener("click", act);
-      row.append(made);
-      return made;
-    };
-    button(view.controls, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
+    press(view.controls, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
     typed.addEventListener("change", () => {
       const said = typed.value.trim().split(/\s+/).filter(Boolean), unknown = said.find((word) => !words.includes(word));
       if (unknown) return view.say(`The language has no word “${unknown}”. The field lists its ${words.length} words.`);
@@ -81,7 +75,7 @@ export default {
     });
     const knobs = node("span", {});
     sampler.append(knobs);
-    button(sampler, "Let every model continue", write);
+    press(sampler, "Let every model continue", write);
     view.controls.after(story, next);
     view.picture.parentElement.after(sampler, pages);
 
@@ -122,7 +116,7 @@ export default {
       }), node("span", { style: "color:var(--quiet)" }, "…"));
       next.replaceChildren();
       if (isLost || state.tokens.at(-1) === end) return;
-      for (const token of shown(state.truthNow, state.now)) button(next, words[token], () => { append(token); draw(); });
+      for (const token of shown(state.truthNow, state.now)) press(next, words[token], () => { append(token); draw(); });
     }
 
     function draw() {

@@ -1,7 +1,7 @@
 // One word's way through one layer of a Transformer: each product with its numbers, to be asked by mouse and keys.
 
 import { arrowTo, painted, placeUnder, signColours } from "./drawing/matrix.mjs";
-import { choose, frame, node, phrase, put, shape, slider } from "./frame.mjs";
+import { choose, frame, node, phrase, press, put, shape, slider } from "./frame.mjs";
 import { tensors } from "./models/parcel.mjs";
 import { softmax } from "./models/sampler.mjs";
 import { scored, transformer } from "./models/transformer.mjs";
@@ -121,15 +121,10 @@ export default {
     choose(view.controls, { label: phrase("head"), options: Array.from({ length: nHeads }, (_, i) => i + 1), value: state.head },
       (head) => { state.head = head; follow(); });
     const steps = node("div", { class: "lmf-row" });
-    const button = (label, by) => {
-      const made = node("button", { type: "button" }, label);
-      made.addEventListener("click", () => put(dial, Math.max(1, Math.min(N_STEPS, state.step + 1 + by))));
-      steps.append(made);
-    };
-    button(phrase("Back"), -1);
     const dial = slider(steps, { label: phrase("step"), min: 1, max: N_STEPS, step: 1, value: 1, show: (i) => `${i} / ${N_STEPS}` },
       (step) => { Object.assign(state, { step: step - 1, part: null }); draw(); });
-    button(phrase("Next"), 1);
+    for (const [label, by] of [[phrase("Back"), -1], [phrase("Next"), 1]])
+      press(steps, label, () => put(dial, Math.max(1, Math.min(N_STEPS, state.step + 1 + by))));
     view.controls.after(story, steps, product, says);
 
     /** Read the story anew; the first word shown is the first after the beginning of the text. */

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbgrader.api
 import pytest
+import torch
 from grading import SHORT
 
 from autograder.grading import pool
@@ -102,3 +103,12 @@ def slow_import(tmp_path, monkeypatch):
     yield "slow_to_import"
     for name in ("slow_to_import", "slow_to_import.core"):
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def one_thread():
+    """A student's laptop with one core to spare."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -6,7 +6,6 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
-import torch
 
 from autograder.cli import main
 from autograder.competing import Competition, compete, entry
@@ -187,14 +186,6 @@ def test_the_table_says_what_the_evaluation_of_the_same_models_says(compared, on
     *ranked, last = places.values()
     assert [place.bits_per_token for place in ranked] == sorted(place.bits_per_token for place in ranked)
     assert (last.name, last.problem[:11]) == ("looks_ahead", "looks ahead")
-
-
-@pytest.fixture
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_the_samples_are_ranked_and_the_cheat_is_not(tmp_path, capsys):

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import torch
 
 from autograder.checking.examine import run_checks
 from autograder.making.products import build_homework
@@ -78,15 +77,6 @@ def shown_by(homework, scope, check, change=str):
     """The last values of the cells, with what they define left in `scope`."""
     scope["check"] = check
     return [result(change(cell.source), scope) for cell in alive(homework)]
-
-
-@pytest.fixture
-def one_thread():
-    """A student's laptop with one core to spare."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def in_haste(source):

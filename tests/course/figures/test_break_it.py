@@ -7,7 +7,6 @@ import torch
 from in_node import evaluate, needs_node
 
 from course import figures
-from course.data.story_language import StoryLanguage
 from course.evaluation import token_nll
 from course.figures.break_it import FINENESS
 from course.figures.parcels import rounded
@@ -31,11 +30,6 @@ PAGE = """await (async () => {{
 LOG_PROBS = "read(data.stories[0]).map((row) => [...row])"
 COSTS = """data.stories.map((story, i) => figure.above(
   figure.transformer(changed, data.parcel.sizes, figure.damage(state))(), story, data.floors[i]))"""
-
-
-@pytest.fixture(scope="module")
-def language():
-    return StoryLanguage()
 
 
 @pytest.fixture(scope="module")

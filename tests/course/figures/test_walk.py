@@ -7,7 +7,6 @@ import torch
 from in_node import evaluate, needs_node
 
 from course import figures
-from course.data.story_language import StoryLanguage
 from course.figures.parcels import rounded
 from course.models import GPT, GPTConfig
 from course.models.multi_head_attention import split_heads
@@ -29,11 +28,6 @@ WALKED = """await (async () => {{
   return figure.walk(weights, reader, tokens, data.words, {at})
     .map(({{ title, parts }}) => [title, parts.filter((part) => part.name).map(told)]);
 }})()"""
-
-
-@pytest.fixture(scope="module")
-def language():
-    return StoryLanguage()
 
 
 @pytest.fixture(scope="module")
