@@ -50,7 +50,8 @@ def _how(which: str, given: object, left: object) -> str:
         return which
     if sum(requirements(left)) > sum(requirements(given)):
         how = say(
-            "Its numbers are the same, but it requires a gradient now; call `requires_grad_()` on a copy."
+            "Its numbers are the same, but it requires a gradient now: what was added to it in place, as in "
+            "`x += …`, or called `requires_grad_()` on it, needs a copy."
         )
     else:
         how = say(

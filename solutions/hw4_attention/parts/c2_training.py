@@ -389,9 +389,13 @@ def trained_weights() -> dict[str, Tensor]:
 
 
 # %%
-begun = time.perf_counter()
-trained = trained_weights()
-print(f"{time.perf_counter() - begun:.0f} seconds of training, {memory_in_use()}")
+from contextlib import suppress
+
+trained = None
+with suppress(NotImplementedError):  # until it is written
+    begun = time.perf_counter()
+    trained = trained_weights()
+    print(f"{time.perf_counter() - begun:.0f} seconds of training, {memory_in_use()}")
 
 
 # %% check="the_weights_fit_the_model" points=1
@@ -442,19 +446,20 @@ def other_new_sentences_are_aligned_and_translated(trained_weights, draw):
 
 
 # %%
-task = translation_task()
-[pair] = task.new_pairs("a picture", 1)
-text = parallel_text([(pair.source, pair.target)], task.english, task.french)
-with torch.no_grad():
-    weights = loaded(task, trained).alignment(text.source.tokens, text.target.tokens[:, :-1])[0]
-heat_map(
-    weights[: len(pair.target)],
-    pair.target,
-    pair.source,
-    row_title="target",
-    column_title="source",
-    largest=1.0,
-)
+if trained is not None:
+    task = translation_task()
+    [pair] = task.new_pairs("a picture", 1)
+    text = parallel_text([(pair.source, pair.target)], task.english, task.french)
+    with torch.no_grad():
+        weights = loaded(task, trained).alignment(text.source.tokens, text.target.tokens[:, :-1])[0]
+    heat_map(
+        weights[: len(pair.target)],
+        pair.target,
+        pair.source,
+        row_title="target",
+        column_title="source",
+        largest=1.0,
+    )
 
 
 # %% provided="broken_map"

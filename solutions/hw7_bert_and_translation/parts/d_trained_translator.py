@@ -141,10 +141,14 @@ def translate(sentences: list[list[str]]) -> list[list[str]]:
 
 # %%
 began, examples = time.perf_counter(), some_pairs(4, seed=2, held_out=True)
-translations = translate([list(pair.source) for pair in examples])
-print(f"trained in {time.perf_counter() - began:.0f} s, {memory_in_use():.1f} GB at most")
-for pair, words in zip(examples, translations, strict=True):
-    print(" ".join(pair.source), "→", " ".join(words))
+try:
+    translations = translate([list(pair.source) for pair in examples])
+except NotImplementedError:
+    print("○ Your translations appear here once `translate` and what it uses are written.")
+else:
+    print(f"trained in {time.perf_counter() - began:.0f} s, {memory_in_use():.1f} GB at most")
+    for pair, words in zip(examples, translations, strict=True):
+        print(" ".join(pair.source), "→", " ".join(words))
 
 
 # %% provided="examination" helper
