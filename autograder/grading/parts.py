@@ -52,14 +52,18 @@ class Parts:
         try:
             return wire.encode({"value": self._value(name, message)})
         except (Died, Raised, wire.WireError, wire.Unencodable) as problem:
-            said = problem.fault.sentence() if isinstance(problem, Raised) else NO_ANSWER.format(name=name)
-            return wire.encode({"problem": said})
+            return wire.encode({"problem": _told(problem) or NO_ANSWER.format(name=name)})
 
     def _value(self, name: str | None, message: Mapping[str, Any]) -> object:
         process = self._living()
         if name is None:
-            return process.backward(int(message["graph"]), list(message["gradients"]), self._seconds())
+            graph, gradients = message["graph"], message["gradients"]
+            if type(graph) is not int or type(gradients) is not list:
+                raise TypeError("a computation graph has a number, and its gradients are a list")
+            return process.backward(graph, gradients, self._seconds())
         args, kwargs = wire.decode(message["arguments"])
+        if type(args) is not tuple or type(kwargs) is not dict:
+            raise TypeError("arguments are a tuple and a dictionary")
         if any(isinstance(leaf, Object | Thing) for leaf in leaves((args, kwargs))):
             raise wire.Unencodable("an object in the place of data")
         gradients = message["gradients"] is True
@@ -96,3 +100,8 @@ class Parts:
             self.process.kill()
             self.budget.enter(self.process)
             self.process = None
+
+
+def _told(problem: Exception) -> str:
+    """What an error of a right answer says, without the line of its code; "" if it raised none."""
+    return f"{problem.fault.class_name}: {problem.fault.message}" if isinstance(problem, Raised) else ""

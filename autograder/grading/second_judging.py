@@ -122,8 +122,15 @@ def is_module(thing: object) -> bool:
 
 
 def _wrong_parts(judge: Judge, exercise: Exercise) -> list[str]:
-    """The other exercises that this answer calls and that failed, except those that are not written."""
-    return [name for name in judge.own_work.parts(exercise.name) if _has_failed(judge, name)]
+    """The earlier exercises that this answer calls and that failed, except those that are not written.
+
+    A later one is not answered for: two exercises that only call each other would both be right.
+    """
+    names = [one.name for one in judge.plan.homework.exercises]
+    earlier = names[: names.index(exercise.name)]
+    return [
+        name for name in judge.own_work.parts(exercise.name) if name in earlier and _has_failed(judge, name)
+    ]
 
 
 def _has_failed(judge: Judge, name: str, *, hidden: bool = True) -> bool:

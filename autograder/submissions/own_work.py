@@ -170,6 +170,7 @@ class OwnWork:
         self.statements = [
             Statement(cell.of.name, 0, code) if cell.of else Statement("", place + 1, code)
             for place, cell in cells
+            if not OF_ANOTHER_LANGUAGE.match(cell.source)
             for code in texts.get(place) or ()
         ]
 

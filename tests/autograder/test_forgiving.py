@@ -266,6 +266,13 @@ def test_a_slip_of_its_own_is_still_paid_and_the_part_is_to_be_mended_first(judg
     assert "centred" not in hidden
 
 
+def test_two_that_only_call_each_other_are_not_both_right(judged):
+    found = judged(
+        power="def power(x):\n    return spread(x) ** 2", spread="def spread(x):\n    return power(x) ** 0.5"
+    )
+    assert [found[name].points for name in ("power", "spread")] == [0, 1]
+
+
 def test_a_part_that_is_not_called_changes_nothing(judged):
     found = judged(power="def power(x):\n    return x.mean(-1)")
     assert found["power"].points == 0
@@ -324,6 +331,9 @@ SPIES = {
     "a class and a module of it": "said = str([vars(one) for one in (Scaled, Scaled(3))])",
     "what a class computes": "code = Scaled.forward.__code__; said = str(code.co_names + code.co_consts)",
     "what its closure holds": "said = str([vars(c.cell_contents) for c in centred.__closure__[1:]])",
+    "the line at which it stops": (
+        "try:\n        centred('x')\n    except BaseException as error:\n        said = str(error)"
+    ),
     "another exercise": f"{LINK}; said = str(link.request('spread', '', (x,), {{}}).value)",
     "another name": f"{LINK}; said = str(link.request('__import__', '', ('os',), {{}}).value)",
     "all objects of the process": "import gc; said = str([o for o in gc.get_objects() if type(o) is str])",
@@ -349,6 +359,7 @@ ATTACKS = {
     "half a message": f"{LINK}\n    return link.ask({{'part': 3}})",
     "a message without arguments": f"{LINK}\n    return link.ask({{'part': 'centred'}})",
     "an unknown graph": f"{LINK}\n    return link.way_back(999)([x])",
+    "a graph without a number": f"{LINK}\n    return link.way_back(float('inf'))([x])",
 }
 
 
