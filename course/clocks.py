@@ -7,7 +7,10 @@ looking     additive attention of every target word over every source word, as m
 
 On a CPU it is the processor time of one thread that counts, which other programs disturb less than the clock
 on the wall; on a GPU it is the clock, after everything has finished. Measure on a machine that does nothing
-else: the record has the load before and after, and of all rounds the shortest and the longest.
+else: the record has the load before and after, and of all rounds the shortest and the longest. Fresh pages from
+the operating system can cost more than the products written to them; with glibc, memory is kept by
+
+    MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=4294967296 python -m course.clocks
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from torch.nn import functional as F
 from course.models import GRU, additive_scores
 
 RECORDED = Path(__file__).with_suffix(".json")
+KEEPS_MEMORY = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")  # mallopt(3)
 N_CALLS = 10  # in a round, of which the shortest counts; rounds lie seconds apart
 
 Kind = Literal["rnn", "attention", "reading", "looking"]
@@ -125,6 +129,7 @@ def main(words: Sequence[str] | None = None) -> None:
     is_gpu = asked.device.type == "cuda"
     record = {
         "command": f"python -m course.clocks --device {asked.device} --rounds {asked.rounds}",
+        "environment": {name: os.environ[name] for name in KEEPS_MEMORY if name in os.environ},
         "device": torch.cuda.get_device_name(asked.device) if is_gpu else f"{asked.device}, one thread",
         "torch": torch.__version__,
         "load": {"cores": os.cpu_count(), "before": load, "after": os.getloadavg()[0]},
