@@ -7,8 +7,8 @@ looking     additive attention of every target word over every source word, as m
 
 On a CPU it is the processor time of one thread that counts, which other programs disturb less than the clock
 on the wall; on a GPU it is the clock, after everything has finished. Measure on a machine that does nothing
-else: the record has the load before and after, and of all rounds the shortest and the longest. Fresh pages from
-the operating system can cost more than the products written to them; with glibc, memory is kept by
+else: the record has the load before and after, and of all rounds the shortest and the longest. Fresh pages
+of memory can cost more than the products that are written to them; with glibc, memory is kept by
 
     MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=4294967296 python -m course.clocks
 """
