@@ -9,6 +9,7 @@ from typing import Protocol
 
 LENGTH = struct.Struct("<Q")
 CHUNK = 1 << 20
+CAPACITY = 1 << 16  # of a pipe
 
 
 class Deadline(Protocol):
@@ -39,6 +40,7 @@ class Pipes:
 
     def __init__(self, incoming: int, outgoing: int):
         self.seconds: float | None = None
+        self.ahead = b""  # bytes that arrived together with those asked for, such as a frame with its length
         self.incoming = open(incoming, "rb", buffering=0)  # noqa: SIM115  closed by `close`
         self.outgoing = open(outgoing, "wb", buffering=0)  # noqa: SIM115
         self.readable, self.writable = select.poll(), select.poll()
@@ -58,9 +60,12 @@ class Pipes:
 
     def recv(self, most: int) -> bytes:
         """The bytes that have arrived, or none at the end; raises TimeoutError."""
-        while (received := self.incoming.read(most)) is None:
-            self.wait(self.readable)
-        return received
+        arrived: bytes | None = self.ahead or None
+        while arrived is None:
+            self.wait(self.readable)  # first: what is asked for has rarely arrived yet
+            arrived = self.incoming.read(max(most, CAPACITY))
+        self.ahead = arrived[most:]
+        return arrived[:most]
 
     def wait(self, until: select.poll) -> None:
         if not until.poll(None if self.seconds is None else 1000 * self.seconds):

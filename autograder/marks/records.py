@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 UNFINISHED = ".autograder-", ".part"  # how the name of a file that is being written begins and ends
 SECONDS_UNTIL_LEFT_OVER = 3600.0  # far longer than any write takes
+LEFT_OUT: Mapping[str, tuple] = {"said": ("", {}), "language": ("en",), "bonus": (False,)}  # by field
 
 Status = Literal["graded", "could_not_run"]
 
@@ -141,13 +142,7 @@ def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
 
 def _fields(record: object) -> dict:
     """The fields of a record; those about a translation or a bonus only if there is one."""
-    left_out: tuple[tuple[str, object], ...] = (
-        ("said", ""),
-        ("said", {}),
-        ("language", "en"),
-        ("bonus", False),
-    )
-    return {name: value for name, value in vars(record).items() if (name, value) not in left_out}
+    return {name: value for name, value in vars(record).items() if value not in LEFT_OUT.get(name, ())}
 
 
 def submission_from(data: Mapping) -> SubmissionRecord:

@@ -8,9 +8,8 @@ there is often but one way to write it.
 from __future__ import annotations
 
 import ast
-import copy
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -23,7 +22,13 @@ MOST_NODES = 5_000  # several times as many as the longest of the course has
 DEEPEST = 3  # functions and classes around one that is compared
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of a statement, which hold statements
 READY = "course.mine.ready."
+LEFT_OUT: Mapping[type, Collection[str]] = {  # besides docstrings and what annotates an argument
+    ast.FunctionDef: ("name", "returns", "decorator_list"),
+    ast.ClassDef: ("name", "decorator_list"),
+    ast.AnnAssign: ("annotation",),
+}
 Outline = tuple[type[ast.AST], ...]
+Written = tuple[type | str | int, ...]  # a tree from its root on
 
 
 def copied(tree: ast.AST) -> Iterator[Definition]:
@@ -52,11 +57,11 @@ class Definition:
         return size(self.tree) >= FEWEST_NODES
 
     @cached_property
-    def structure(self) -> str:
+    def structure(self) -> Written:
         return structure(self.tree)
 
     @cached_property
-    def text(self) -> str:
+    def text(self) -> Written:
         return text(self.tree)
 
     def answers(self, exercises: Collection[str]) -> bool:
@@ -104,62 +109,47 @@ def size(tree: ast.AST) -> int:
     return sum(1 for _ in ast.walk(tree))
 
 
-def text(tree: ast.FunctionDef | ast.ClassDef) -> str:
-    """The tree without its own name, annotations and docstrings; "" if it is hardly more than a line.
+def text(tree: ast.FunctionDef | ast.ClassDef) -> Written:
+    """The tree without its own name, annotations and docstrings; () if it is hardly more than a line.
 
     Otherwise two people are unlikely to write it alike, down to the names of variables.
     """
+    written = _written(tree, str)
+    kinds = [entry for entry in written if isinstance(entry, type)]
+    is_short = len(kinds) < FEWEST_WITH_NAMES or sum(issubclass(kind, ast.stmt) for kind in kinds) <= 2
+    return () if is_short else written
+
+
+def structure(tree: ast.FunctionDef | ast.ClassDef) -> Written:
+    """The tree with names numbered in the order in which they appear, without annotations and docstrings."""
+    numbers: dict[str, int] = defaultdict(lambda: len(numbers))
+    return _written(tree, numbers.__getitem__)
+
+
+def _written(tree: ast.FunctionDef | ast.ClassDef, name: Callable[[str], str | int]) -> Written:
+    """Each node's kind, followed by its fields; () if it is nested too deeply."""
+    written: list[type | str | int] = []
+
+    def write(entry: object) -> None:
+        if isinstance(entry, list):
+            written.append(len(entry))
+            for each in entry:
+                write(each)
+        elif not isinstance(entry, ast.AST):
+            written.append(repr(entry))
+        elif isinstance(entry, ast.Name | ast.arg):
+            written.extend((type(entry), name(entry.id if isinstance(entry, ast.Name) else entry.arg)))
+        else:
+            kind = type(entry)
+            written.append(kind)
+            for field in kind._fields:
+                if field == "body" and isinstance(entry, ast.FunctionDef | ast.ClassDef):
+                    write(without_docstring(entry))
+                elif field not in LEFT_OUT.get(kind, ()):
+                    write(getattr(entry, field, None))
+
     try:
-        bare = _Bare().visit(copy.deepcopy(tree))
-        nodes = list(ast.walk(bare))
-        is_short = len(nodes) < FEWEST_WITH_NAMES or sum(isinstance(node, ast.stmt) for node in nodes) <= 2
-        return "" if is_short else ast.dump(bare)
+        write(tree)
     except RecursionError:
-        return ""
-
-
-def structure(tree: ast.FunctionDef | ast.ClassDef) -> str:
-    """The tree as a text in which names are numbered, and annotations and docstrings left out."""
-    try:
-        return ast.dump(_Numbered().visit(copy.deepcopy(tree)))
-    except RecursionError:
-        return ""
-
-
-class _Bare(ast.NodeTransformer):
-    """Leaves out annotations, docstrings, decorators and what a function or class is called."""
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        return ast.arg(node.arg)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.name, node.returns, node.decorator_list = "", None, []
-        return self._without_docstring(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.name, node.decorator_list = "", []
-        return self._without_docstring(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        node.annotation = ast.Constant(None)
-        return self.generic_visit(node)
-
-    def _without_docstring(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-        node.body = without_docstring(node)
-        return self.generic_visit(node)
-
-
-class _Numbered(_Bare):
-    """Gives names numbers in the order in which they appear."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, str] = {}
-
-    def number(self, name: str) -> str:
-        return self.numbers.setdefault(name, str(len(self.numbers)))
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(self.number(node.id), node.ctx)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        return ast.arg(self.number(node.arg))
+        return ()
+    return tuple(written)
