@@ -56,8 +56,9 @@ def idle_buttons(figure):
             button = buttons.filter(has_text=re.compile(f"^{re.escape(label)}$")).first
             if not button.count() or changes(figure, button.click):
                 waiting.remove(label)
-        if waiting:
-            obeys(figure, by_key)  # "Back to the start" does nothing at the start
+        if waiting:  # "Back to the start" does nothing at the start
+            for slider in figure.locator(".lmf-row input[type=range]:visible:enabled").all():
+                by_key(figure, slider)
     return waiting
 
 
