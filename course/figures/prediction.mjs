@@ -18,8 +18,8 @@ const shareOf = ({ low, high, isLogarithmic }, value) =>
 
 function choice(el, { question, unit, options, values, right }) {
   const wide = 14 + 8 * Math.max(...options.map((option) => option.length)), most = Math.max(...values.map(Math.abs)) || 1;
-  const isJudged = typeof values[0] === "boolean", bar = isJudged ? 24 : 250;
-  const view = frame(el, { width: wide + bar + 100, height: 26 * options.length, title: question,
+  const isJudged = typeof values[0] === "boolean", bar = isJudged ? 24 : 150;
+  const view = frame(el, { width: wide + bar + 90, height: 26 * options.length, title: question,
     label: phrase("A question with {n} options", { n: options.length }), name: "prediction" });
   let chosen = null;
   options.forEach((option, i) => press(view.controls, option, () => { chosen = i; draw(); }));
@@ -46,8 +46,8 @@ function choice(el, { question, unit, options, values, right }) {
 }
 
 function number(el, { question, unit, value, ...scale }) {
-  const [left, right, y] = [70, 490, 40];
-  const view = frame(el, { width: 560, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
+  const [left, right, y] = [20, 330, 40], margin = 66;
+  const view = frame(el, { width: 350, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
   let guess = at(scale, 0.5), isShown = false;
   slider(view.controls, { label: phrase("Your guess"), min: 0, max: 1, step: 0.005, value: 0.5,
     show: (share) => told(at(scale, share), unit) }, (share) => { guess = at(scale, share); draw(); });
@@ -56,11 +56,12 @@ function number(el, { question, unit, value, ...scale }) {
   function mark(number, side, colour, words) {
     const x = left + (right - left) * shareOf(scale, number);
     view.picture.append(shape("circle", { cx: x, cy: y, r: 6, fill: colour }));
-    view.picture.append(shape("text", { x, y: y + side, "text-anchor": "middle" }, words));
+    const inside = Math.max(margin, Math.min(left + right - margin, x));
+    view.picture.append(shape("text", { x: inside, y: y + side, "text-anchor": "middle" }, words));
   }
   function draw() {
     view.picture.replaceChildren(shape("line", { x1: left, y1: y, x2: right, y2: y, stroke: "var(--line)", "stroke-width": 3 }));
-    for (const [share, x, anchor] of [[0, 4, "start"], [1, 556, "end"]])
+    for (const [share, x, anchor] of [[0, 4, "start"], [1, 346, "end"]])
       view.picture.append(shape("text", { x, y: y + 48, "text-anchor": anchor, class: "quiet" }, told(at(scale, share), unit)));
     mark(guess, -14, "var(--orange)", phrase("you: {n}", { n: told(guess, unit) }));
     view.say(phrase("Set the slider, then ask for the answer."));
