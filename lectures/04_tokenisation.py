@@ -9,7 +9,7 @@
 # - predict where token boundaries will trip a model;
 # - compare models with different tokenizers in a fair unit.
 #
-# *35 minutes to read, under 40 seconds to run. Before this: [03 · Perplexity](03_perplexity.ipynb).*
+# *40 minutes to read, under 40 seconds to run. Before this: [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** the chain rule multiplies over tokens, but what is a token?
 
