@@ -46,7 +46,7 @@ function choice(el, { question, unit, options, values, right }) {
 }
 
 function number(el, { question, unit, value, ...scale }) {
-  const [left, right, y] = [20, 330, 40], margin = 66;
+  const [left, right, y] = [20, 330, 40];
   const view = frame(el, { width: 350, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
   let guess = at(scale, 0.5), isShown = false;
   slider(view.controls, { label: phrase("Your guess"), min: 0, max: 1, step: 0.005, value: 0.5,
@@ -56,7 +56,7 @@ function number(el, { question, unit, value, ...scale }) {
   function mark(number, side, colour, words) {
     const x = left + (right - left) * shareOf(scale, number);
     view.picture.append(shape("circle", { cx: x, cy: y, r: 6, fill: colour }));
-    const inside = Math.max(margin, Math.min(left + right - margin, x));
+    const half = 3.8 * words.length, inside = Math.max(half, Math.min(left + right - half, x));
     view.picture.append(shape("text", { x: inside, y: y + side, "text-anchor": "middle" }, words));
   }
   function draw() {
