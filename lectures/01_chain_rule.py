@@ -8,7 +8,7 @@
 # - explain why programs add logarithms where the formula multiplies;
 # - derive cross-entropy from maximum likelihood.
 #
-# *25 minutes to read, under 20 seconds to run. You need Python, and conditional probability:
+# *30 minutes to read, under 20 seconds to run. You need Python, and conditional probability:
 # $P(A \mid B)$ is how often $A$ happens among the cases where $B$ does.
 # Before this: [00 · Welcome](00_welcome.ipynb).*
 #

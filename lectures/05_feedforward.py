@@ -8,7 +8,7 @@
 # - train it by gradient descent, see from four numbers whether a run is healthy, and read what its embedding has learned;
 # - say what it does better than a table of counts, and what it still cannot do.
 #
-# *45 minutes to read, under 60 seconds to run. You need matrices times vectors; how the gradients are found is lecture 06.
+# *40 minutes to read, under 60 seconds to run. You need matrices times vectors; how the gradients are found is lecture 06.
 # Before this: [02 · n-grams](02_ngrams.ipynb), [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** how can a model predict well in a context it has never seen?

@@ -8,7 +8,7 @@
 # - replace each Jacobian by a function that never builds it;
 # - write an automatic differentiator in sixty lines, and check any gradient with numbers.
 #
-# *40 minutes to read, under 40 seconds to run. You need partial derivatives and the chain rule of calculus.
+# *35 minutes to read, under 40 seconds to run. You need partial derivatives and the chain rule of calculus.
 # Before this: [05 · A feed-forward language model](05_feedforward.ipynb).*
 #
 # **The question of the day:** the loss is a single number at the end. How do we find out how each weight deep inside the model should change?
