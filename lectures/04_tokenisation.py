@@ -670,7 +670,7 @@ figures.prediction(
     "Which tokens bring the model nearest to the floor?",
     options,
     is_least=True,
-    unit="bits per word above it",
+    unit="bits",
 )
 
 # %%
