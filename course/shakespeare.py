@@ -1,12 +1,13 @@
-"""A GPT that writes Shakespeare character by character, at the two settings that nanoGPT is known for.
+"""Models that write Shakespeare character by character: a GPT at nanoGPT's two settings, and RNNs.
 
     python -m course.shakespeare                       the setting for this machine
     python -m course.shakespeare --setting gpu --record docs
 
-nanoGPT (https://github.com/karpathy/nanoGPT, README.md) reports a validation loss of 1.4697 after about three
-minutes on an A100, and 1.88 after about three minutes on a laptop's CPU. Model, loop and samplers are the
-course's own. The last tenth of the text is for validation; its loss is the mean over all its characters, in
-windows that do not overlap.
+`--setting rnn` trains an RNN on the same text, `--setting names` one on first names, one a line. nanoGPT
+(https://github.com/karpathy/nanoGPT, README.md) reports a validation loss of 1.4697 after about three
+minutes on an A100, and 1.88 after about three minutes on a laptop's CPU. Models, loop and samplers are the
+course's own. The last tenth of a text is for validation; its loss is the mean over all its characters, in
+windows that do not overlap. Texts are downloaded on the first run; what is recorded needs none.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ import platform
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from course.data.corpora import tiny_shakespeare
+from course.data.corpora import names, tiny_shakespeare
 from course.data.windows import RandomWindows
 from course.evaluation import evaluating, target_nll
-from course.models import GPT, GPTConfig
+from course.models import GPT, GPTConfig, RecurrentConfig, RecurrentLanguageModel
 from course.sampling import Sampler, generate
 from course.shapes import Int
 from course.tokenizers.characters import CharacterTokenizer
@@ -36,12 +39,21 @@ from course.training import TrainingConfig, best_device, train
 PROGRAM = "python -m course.shakespeare"
 RECORDED = Path(__file__).with_suffix(".json")
 SAMPLED_AT = (0.01, 0.1, 1.0)  # of the training
-N_SAMPLED = 240  # characters
+Writer = GPT | RecurrentLanguageModel
+
+
+def shuffled_names() -> str:
+    """The names one a line, shuffled, because the list begins with the most common ones."""
+    every = names()
+    return "\n".join(Random(0).sample(every, len(every)))
+
+
+TEXTS: dict[str, Callable[[], str]] = {"names": shuffled_names, "shakespeare": tiny_shakespeare}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A published setting, and what it reached there."""
+    """A training: a published one, with what it reached there, or one of ours."""
 
     training: TrainingConfig
     n_layers: int
@@ -53,9 +65,15 @@ class Setting:
     n_steps_between_scores: int
     published_loss: float | None = None  # nats per character, the best of a run
     initial_deviation: float = 0.02  # of matrices; nanoGPT's
+    text: str = "shakespeare"
+    n_sampled: int = 240  # characters
+    d_embedding: int = 0  # if not 0, the model is an RNN of d_model units, which begins each window anew
 
-    def model(self, vocab_size: int) -> GPT:
-        """An untrained GPT of this size."""
+    def model(self, vocab_size: int) -> Writer:
+        """An untrained model of this size."""
+        if self.d_embedding:
+            sizes = RecurrentConfig(vocab_size, "rnn", self.d_embedding, self.d_model, self.n_layers)
+            return RecurrentLanguageModel(sizes)
         return GPT(
             GPTConfig(
                 vocab_size,
@@ -87,6 +105,16 @@ SETTINGS = {
     "cpu": Setting(
         published(2000), 4, 4, 128, 64, 12, 0.0, 250, published_loss=1.88, initial_deviation=128**-0.5
     ),
+    "rnn": Setting(
+        TrainingConfig(3000, 3e-3, weight_decay=0.1), 1, 0, 256, 64, 32, 0.0, 3000, d_embedding=32
+    ),
+    "names": Setting(
+        TrainingConfig(2000, 4e-3, weight_decay=0.1),
+        *(1, 0, 128, 64, 32, 0.0, 2000),
+        text="names",
+        n_sampled=80,
+        d_embedding=32,
+    ),
     "smallest": Setting(TrainingConfig(40, n_warmup_steps=4), 1, 2, 16, 16, 4, 0.0, 20),
 }
 
@@ -95,6 +123,8 @@ SETTINGS = {
 class Run:
     """What was measured during a training."""
 
+    n_parameters: int = 0
+    n_read: int = 0  # characters of the text that were trained on
     seconds: float = 0.0  # wall-clock time, with validation and samples
     scores: list[tuple[int, float, float]] = field(default_factory=list)  # step, validation loss, seconds
     samples: dict[str, str] = field(default_factory=dict)  # by step
@@ -106,9 +136,8 @@ class Run:
 
 
 @torch.no_grad()
-def validation_loss(model: GPT, text: Int[Tensor, " text"], batch_size: int = 256) -> float:
-    """Nats per character over the whole text; of a last window that is not full, nothing counts."""
-    T = model.config.context_length
+def validation_loss(model: Writer, text: Int[Tensor, " text"], T: int, batch_size: int = 256) -> float:
+    """Nats per character over a text in windows of T; of a last window that is not full, nothing counts."""
     windows = text[: (len(text) - 1) // T * T + 1].unfold(0, T + 1, T)  # (N, T + 1)
     with evaluating(model) as device:
         sums = [
@@ -118,12 +147,12 @@ def validation_loss(model: GPT, text: Int[Tensor, " text"], batch_size: int = 25
     return float(sum(sums)) / windows[:, 1:].numel()
 
 
-def written(model: GPT, tokenizer: CharacterTokenizer, seed: int = 0) -> str:
+def written(model: Writer, tokenizer: CharacterTokenizer, n_characters: int, seed: int = 0) -> str:
     """What the model writes after a line feed."""
-    device = model.embedding.weight.device
+    device = next(model.parameters()).device
     prompt = torch.tensor([tokenizer.encode("\n")], device=device)
     sampler = Sampler(torch.Generator(device).manual_seed(seed))
-    return tokenizer.decode(generate(model, prompt, N_SAMPLED, sampler)[0].tolist()).strip("\n")
+    return tokenizer.decode(generate(model, prompt, n_characters, sampler)[0].tolist()).strip("\n")
 
 
 def run(setting: Setting, text: str, device: torch.device, *, has_progress_bar: bool = False) -> Run:
@@ -132,16 +161,17 @@ def run(setting: Setting, text: str, device: torch.device, *, has_progress_bar: 
     tokens = torch.tensor(tokenizer.encode(text))
     training, held_out = tokens[: len(tokens) * 9 // 10], tokens[len(tokens) * 9 // 10 :]
     torch.manual_seed(setting.training.seed)
-    model, found = setting.model(tokenizer.vocab_size), Run()
+    model = setting.model(tokenizer.vocab_size)
+    found = Run(sum(parameter.numel() for parameter in model.parameters()), len(training))
     n_steps, began = setting.training.n_steps, time.perf_counter()
     sampled_at = {max(1, round(share * n_steps)) for share in SAMPLED_AT}
 
     def look(n_steps_done: int, _: nn.Module) -> None:
-        if n_steps_done % setting.n_steps_between_scores == 0 or n_steps_done == n_steps:
-            loss = validation_loss(model, held_out)
+        if n_steps_done % setting.n_steps_between_scores == 0 or n_steps_done in sampled_at:
+            loss = validation_loss(model, held_out, setting.context_length)
             found.scores.append((n_steps_done, loss, time.perf_counter() - began))
         if n_steps_done in sampled_at:
-            found.samples[str(n_steps_done)] = written(model, tokenizer)
+            found.samples[str(n_steps_done)] = written(model, tokenizer, setting.n_sampled)
 
     batches = RandomWindows(training, setting.context_length, setting.batch_size)
     train(model, batches, setting.training, device=device, after_step=look, has_progress_bar=has_progress_bar)
@@ -213,7 +243,7 @@ def main(words: list[str]) -> None:
     asked = parser.parse_args(words)
     torch.set_num_threads(asked.threads)
     setting = SETTINGS[asked.setting]
-    found = run(setting, tiny_shakespeare(), device, has_progress_bar=True)
+    found = run(setting, TEXTS[setting.text](), device, has_progress_bar=True)
     for step, loss, seconds in found.scores:
         print(f"step {step:>5}  validation loss {loss:.4f}  {seconds:6.1f} s")
     for n_steps, sample in found.samples.items():

@@ -133,7 +133,7 @@ for length in (2, 4, 8):
 # %%
 def bits_per_token(model, tokens: torch.Tensor, mask: torch.Tensor) -> float:
     """The average surprise at each next token, in bits."""
-    log_probs = model(tokens[:, :-1]).gather(-1, tokens[:, 1:, None]).squeeze(-1)  # (B, T)
+    log_probs = model(tokens[:, :-1]).gather(-1, tokens[:, 1:, None]).squeeze(-1)  # of each word
     return -(log_probs[mask[:, 1:]].sum() / mask[:, 1:].sum() / math.log(2)).item()
 
 

@@ -8,7 +8,7 @@
 # - explain why programs add logarithms where the formula multiplies;
 # - derive cross-entropy from maximum likelihood.
 #
-# *25 minutes to read, under 20 seconds to run. You need Python, and conditional probability:
+# *30 minutes to read, under 20 seconds to run. You need Python, and conditional probability:
 # $P(A \mid B)$ is how often $A$ happens among the cases where $B$ does.
 # Before this: [00 · Welcome](00_welcome.ipynb).*
 #
@@ -77,8 +77,8 @@ assert fish.rank > len(expected)
 # it expects what people usually say thanks for. Neither is wrong as a distribution. Which of them fits a text better is a
 # question that we can answer further down.
 #
-# **Predict, then run.** If you draw 1,000 words from this distribution, how many times will you see *fish*? How far from
-# 700 would surprise you?
+# **Predict, then run.** If you draw 1,000 words from the distribution of the slides, how many times will you see *fish*?
+# How far from 700 would surprise you?
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -179,11 +179,11 @@ factors
 
 
 # %%
-def ledger(sentence: tuple[str, ...]) -> list[float]:
+def factors_of(sentence: tuple[str, ...]) -> list[float]:
     return [factor(sentence[t], sentence[:t]) for t in range(len(sentence))]
 
 
-figures.chain_rule({" ".join(s): ledger(s) for s in dict.fromkeys(sentences)})
+figures.chain_rule({" ".join(s): factors_of(s) for s in dict.fromkeys(sentences)})
 
 # %% [markdown]
 # ## Why the sentence needs an end
@@ -192,9 +192,9 @@ figures.chain_rule({" ".join(s): ledger(s) for s in dict.fromkeys(sentences)})
 # say would add up to more than one. With it, they add up to exactly one:
 
 # %%
-total = sum(math.prod(ledger(s)) for s in set(sentences))
+total = sum(math.prod(factors_of(s)) for s in set(sentences))
 beginnings = {s[:length] for s in sentences for length in range(1, len(s))}  # no </s> in them
-without_end = sum(math.prod(ledger(beginning)) for beginning in beginnings)
+without_end = sum(math.prod(factors_of(beginning)) for beginning in beginnings)
 print(f"with the end token: {total:.3f}   all beginnings together: {without_end:.3f}")
 assert math.isclose(total, 1)
 
@@ -221,7 +221,7 @@ def generate(generator: torch.Generator) -> tuple[str, ...]:
 
 drawn = Counter(generate(generator) for _ in range(4000))
 for sentence in sorted(set(sentences)):
-    share, probability = drawn[sentence] / 4000, math.prod(ledger(sentence))
+    share, probability = drawn[sentence] / 4000, math.prod(factors_of(sentence))
     print(f"{' '.join(sentence):26} drawn {share:.3f}   P = {probability:.3f}")
 assert set(drawn) == set(sentences)
 
@@ -271,7 +271,7 @@ bigram_model = NGram(bigrams, k=0.1)
 def log_prob(sentence: str) -> float:
     """log P of the whole sentence, its end included, by the natural logarithm."""
     tokens = torch.tensor([vocabulary.encode(sentence.split(), bos=True, eos=True)])  # (1, T + 1)
-    log_probs = bigram_model(tokens[:, :-1])  # (1, T, V): the next token's at every position
+    log_probs = bigram_model(tokens[:, :-1])  # (1, T, V): at every position, for all V words
     return log_probs.gather(-1, tokens[:, 1:, None]).sum().item()  # each target's own, added
 
 
@@ -290,7 +290,7 @@ assert ratio > 1
 # smaller than about $10^{-45}$.
 #
 # **Predict, then run.** A hundred words, each with probability 0.1, have probability $10^{-100}$. What does the loop
-# below print, and from which $t$ on?
+# below find, and from which $t$ on is the product 0?
 
 # %%
 product = torch.tensor(1.0)  # float32
@@ -299,11 +299,17 @@ for t in range(1, 101):
     product = product * 0.1
     if product == 0 and first_zero is None:
         first_zero = t
+
+# %%
+figures.prediction("After how many words is the product 0?", first_zero, between=(1, 100), unit="words")
+
+# %%
 print(f"after 100 words: {product.item()}   zero since word {first_zero}")
 
 # %% [markdown]
 # From there on all sentences are equally impossible, and no two can be compared. This is **underflow**. The remedy is
-# to store the logarithm, which turns the product into a sum:
+# to store the logarithm (in this course $\log$ without a base is the natural one, which some formulas write $\ln$). It
+# turns the product into a sum:
 #
 # $$\log P(x_1, \dots, x_T) = \sum_{t=1}^{T} \log P(x_t \mid x_{<t}).$$
 
@@ -411,7 +417,7 @@ assert math.isclose(math.exp(-sum(nats)), math.prod(token.probability for token 
 # A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
 # real English that is on every machine with Python, namely Python's documentation, and cut it in two halves.
 #
-# **Predict, then run.** What share of the histories of one word in the second half occurred in the first? Of three words? Of eight?
+# **Predict, then run.** What fraction of the histories of one word in the second half occurred in the first? Of three words? Of eight?
 
 # %%
 from course.data.corpora import python_documentation
@@ -420,21 +426,24 @@ text = python_documentation().lower().split()
 half = len(text) // 2
 
 
-def histories_of(words: list[str], k: int) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + k]) for i in range(len(words) - k)]
+def histories_of(words: list[str], length: int) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + length]) for i in range(len(words) - length)]
 
 
-def share_seen_before(k: int) -> float:
-    seen, asked = set(histories_of(text[:half], k)), histories_of(text[half:], k)
+def share_seen_before(length: int) -> float:
+    seen, asked = set(histories_of(text[:half], length)), histories_of(text[half:], length)
     return sum(history in seen for history in asked) / len(asked)
 
 
-shares = [share_seen_before(k) for k in range(1, 9)]
+shares = [share_seen_before(length) for length in range(1, 9)]
+
+# %%
+figures.prediction("Of three words in a row, what fraction occurred before?", shares[2], unit="%")
 
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.6))
 axes.plot(range(1, 9), shares, "o-", color="#0072B2")
-axes.set(xlabel="k, length of the history in words", ylabel="share seen before", ylim=(0, 1))
+axes.set(xlabel="length of the history in words", ylabel="share seen before", ylim=(0, 1))
 figures.still(
     drawing,
     alt=f"Share of histories seen before, falling from {shares[0]:.0%} for one word "

@@ -151,7 +151,7 @@ def letter_counts(words: list[str]) -> torch.Tensor:
 
 
 parts = shuffled[:half], shuffled[half:three_quarters], shuffled[three_quarters:]
-seen, validation, unused = (letter_counts(part) for part in parts)
+seen, validation, test = (letter_counts(part) for part in parts)
 figures.count_matrix(seen, list(letters), validation)
 
 # %% [markdown]
@@ -186,7 +186,7 @@ def write(model: dict[str, Counter], n: int, generator: torch.Generator) -> str:
 
 
 # %% [markdown]
-# **Predict, then run.** Of the words of four letters and more that the model writes, what share is copied from the list, for
+# **Predict, then run.** Of the words of four letters and more that the model writes, what fraction is copied from the list, for
 # $n = 1$ and for $n = 5$?
 
 # %%
@@ -213,8 +213,8 @@ print([round(factor, 2) for factor in new], "product:", math.prod(new))
 # Zero, for a perfectly good sentence, because *dog ran* did not happen to occur. Its logarithm is $-\infty$, and one such
 # word makes the average over a million others infinite too.
 #
-# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: what share of the bigrams in the
-# second half of the documentation never occur in the first half? What share of the trigrams?
+# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: what fraction of the bigrams in the
+# second half of the documentation never occur in the first half? What fraction of the trigrams?
 
 # %%
 first, second = text[: len(text) // 2], text[len(text) // 2 :]
@@ -227,6 +227,9 @@ def unseen_share(n: int) -> float:
 
 
 shares = [unseen_share(n) for n in range(1, 6)]
+
+# %%
+figures.prediction("What fraction of the trigrams of a new text are unseen?", shares[2], unit="%")
 
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.4))
@@ -310,8 +313,8 @@ round(mixed("ran", ("the", "dog"), V), 4)
 def kneser_ney(counts: torch.Tensor, d: float) -> torch.Tensor:
     """Interpolated Kneser–Ney probabilities, (contexts, V), from bigram counts, (contexts, V)."""
     total = counts.sum(dim=1, keepdim=True)  # count(v)
-    followers = (counts > 0).sum(dim=1, keepdim=True)  # N(v ·)
-    continuation = (counts > 0).sum(dim=0) / (counts > 0).sum()  # N(· w) / N(· ·)
+    followers = (counts > 0).sum(dim=1, keepdim=True)  # N1+(v ·)
+    continuation = (counts > 0).sum(dim=0) / (counts > 0).sum()  # N1+(· w) / N1+(· ·)
     return (counts - d).clamp(min=0) / total + d * followers / total * continuation
 
 
@@ -366,18 +369,19 @@ figures.still(
 alone = seen.sum(dim=0) / seen.sum()  # P(w)
 after = seen / seen.sum(dim=1, keepdim=True)  # P(w | v)
 mixtures = {s: s * after + (0.99 - s) * alone + 0.01 / 27 for s in (0.9, 0.95, 0.98, 0.99)}
-repairs = {
+methods = {
     "add-k": dict(zip(ks, add_k, strict=True)),
     "interpolation": mixtures,
     "Kneser–Ney": {d: kneser_ney(seen, d) for d in (0.1, 0.25, 0.5, 0.75, 0.9)},
 }
-for name, tables in repairs.items():
+for name, tables in methods.items():
     setting = min(tables, key=lambda s: bits_per_letter(tables[s], validation))
-    bits = bits_per_letter(tables[setting], unused)
+    bits = bits_per_letter(tables[setting], test)
     print(f"{name:13} {bits:.4f} bits per letter on the test words, with {setting:g}")
+print(f"pairs of the test words that were seen in the counted half: {test[seen > 0].sum() / test.sum():.2%}")
 
 # %% [markdown]
-# With 27 letters almost every pair has been seen, so the three methods hardly differ. With words most n-grams are
+# With 27 symbols almost every pair has been seen, so the three methods hardly differ. With words most n-grams are
 # unseen, and the methods do differ, as the ladder shows.
 #
 # ## The ladder
@@ -393,14 +397,14 @@ from course.models import InterpolatedNGram, KneserNey, NGram, NGramCounts
 
 language = StoryLanguage()
 train = language.sample(4000, torch.Generator().manual_seed(1))
-test = language.sample(300, torch.Generator().manual_seed(2))
-to_choose = language.sample(300, torch.Generator().manual_seed(3))
+test_stories = language.sample(300, torch.Generator().manual_seed(2))
+validation_stories = language.sample(300, torch.Generator().manual_seed(3))
 stories = [tokens[mask] for tokens, mask in zip(train.tokens, train.mask, strict=True)]
 
 
-def bits_per_token(model, told=test) -> float:
-    log_probs = model(told.tokens[:, :-1]).gather(-1, told.tokens[:, 1:, None]).squeeze(-1)
-    return -(log_probs[told.mask[:, 1:]].sum() / told.mask[:, 1:].sum() / math.log(2)).item()
+def bits_per_token(model, batch=test_stories) -> float:
+    log_probs = model(batch.tokens[:, :-1]).gather(-1, batch.tokens[:, 1:, None]).squeeze(-1)
+    return -(log_probs[batch.mask[:, 1:]].sum() / batch.mask[:, 1:].sum() / math.log(2)).item()
 
 
 # %%
@@ -411,6 +415,12 @@ ladder = {"uniform": math.log2(vocab_size)}
 ladder |= {f"{n}-gram": bits_per_token(model) for n, model in models.items()}
 floor = bits_per_token(language)
 
+# %%
+saved = [ladder[f"{n}-gram"] - ladder[f"{n + 1}-gram"] for n in range(1, 5)]
+options = dict(zip(("the first", "the second", "the third", "the fourth"), saved, strict=True))
+figures.prediction("Which word of context saves most?", options, unit="bits")
+
+# %%
 for name, bits in (ladder | {"floor": floor}).items():
     print(f"{name:8} {bits:.2f} bits per token")
 
@@ -433,16 +443,16 @@ mixture_of = {
     s: InterpolatedNGram(counted[3], ((1 - s) / 100, 0.09 * (1 - s), 0.9 * (1 - s), s))
     for s in (0.8, 0.9, 0.95, 0.98)
 }
-chosen_k = min(add_k_of, key=lambda k: bits_per_token(add_k_of[k], to_choose))
-chosen_s = min(mixture_of, key=lambda s: bits_per_token(mixture_of[s], to_choose))
+chosen_k = min(add_k_of, key=lambda k: bits_per_token(add_k_of[k], validation_stories))
+chosen_s = min(mixture_of, key=lambda s: bits_per_token(mixture_of[s], validation_stories))
 
 # %%
-repaired = {
+smoothed_in = {
     f"add-k, k = {chosen_k:g}": add_k_of[chosen_k],
     f"mixed, λ_3 = {chosen_s:g}": mixture_of[chosen_s],
     "Kneser–Ney": models[3],
 }
-for name, model in repaired.items():
+for name, model in smoothed_in.items():
     print(f"{name:18} {bits_per_token(model):.2f} bits per token")
 print(f"carelessly, k = 1: {bits_per_token(add_k_of[1]):.2f}")
 
@@ -462,7 +472,7 @@ for n in (1, 2, 3, 4):
 # %% [markdown]
 # The neighbours fit better with every $n$. The remaining gap (agreement across a clause, closing quotation marks, an object mentioned again twenty words later) is out of reach of any n-gram model.
 #
-# More text does not help. In 2006 Google published the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a 5-gram
+# More text helps little. In 2006 Google published the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a 5-gram
 # model of nearly as many words, smoothed as above, took 5.6 terabytes (Buck and others; quoted). It still looked four words back, and
 # what it had counted for *cat* taught it nothing about *dog*. Models that share what they learn between words need
 # a fraction of that space, and lecture 05 builds the first.

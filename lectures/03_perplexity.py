@@ -74,6 +74,14 @@ def entropy(probs: torch.Tensor) -> float:
 digits = torch.full((10,), 1 / 10, dtype=torch.float64)
 names = torch.full((30_000,), 1 / 4 / 30_000, dtype=torch.float64)
 operator = torch.cat([torch.full((3,), 1 / 4, dtype=torch.float64), names])
+figures.prediction(
+    "What is the perplexity of the 30,003 things to say?",
+    2 ** entropy(operator),
+    between=(1, 30_003),
+    is_logarithmic=True,
+)
+
+# %%
 round(2 ** entropy(digits), 4), round(2 ** entropy(operator), 4)
 
 # %% [markdown]
@@ -355,7 +363,7 @@ for name, model in models.items():
 # Give the models a job: **proof-reading**. In each story one word gets an *s* that it should not have, or loses one (*the girl sing*), and the
 # model says which of the two versions it finds likelier. (If it finds them equally likely, that counts as half right.)
 #
-# **Predict, then run.** What share of the stories will a unigram model get right? Will the language itself get all of them right?
+# **Predict, then run.** What fraction of the stories will a unigram model get right? Will the language itself get all of them right?
 
 # %%
 words = list(language.vocabulary.words)
@@ -380,10 +388,17 @@ def log_prob(model, tokens: torch.Tensor) -> torch.Tensor:
     return torch.where(mask[:, 1:], log_probs, 0.0).sum(dim=1)
 
 
+found = {}
 for name, model in models.items():
     of_right, of_wrong = log_prob(model, right), log_prob(model, wrong)
-    found = ((of_right > of_wrong).float() + 0.5 * (of_right == of_wrong).float()).mean()
-    print(f"{name:8} perplexity {2 ** bits[name]:6.2f}, right in {found:.0%} of {len(right)} stories")
+    found[name] = ((of_right > of_wrong).float() + 0.5 * (of_right == of_wrong).float()).mean().item()
+
+# %%
+figures.prediction("In what fraction of the stories is the unigram model right?", found["unigram"], unit="%")
+
+# %%
+for name, share in found.items():
+    print(f"{name:8} perplexity {2 ** bits[name]:6.2f}, right in {share:.0%} of {len(right)} stories")
 
 # %% [markdown]
 # The order is the same as by perplexity: the less surprised model is the better proof-reader. Even the language itself
@@ -413,8 +428,14 @@ def perplexity_with(n_words: int) -> tuple[float, float]:
     return (-log_probs.mean()).exp().item(), (held_out == 1).float().mean().item()
 
 
-for size in (100, 1000, 5000):
-    perplexity, unknown = perplexity_with(size)
+by_size = {size: perplexity_with(size) for size in (100, 1000, 5000)}
+
+# %%
+options = {f"{size:,} words": perplexity for size, (perplexity, _) in by_size.items()}
+figures.prediction("Which list gives the lowest perplexity?", options, is_least=True)
+
+# %%
+for size, (perplexity, unknown) in by_size.items():
     print(f"vocabulary {size:5}: perplexity {perplexity:7.1f}, {unknown:.0%} of the words <unk>")
 
 # %% [markdown]

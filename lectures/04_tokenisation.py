@@ -9,7 +9,7 @@
 # - predict where token boundaries will trip a model;
 # - compare models with different tokenizers in a fair unit.
 #
-# *35 minutes to read, under 40 seconds to run. Before this: [03 · Perplexity](03_perplexity.ipynb).*
+# *40 minutes to read, under 40 seconds to run. Before this: [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** the chain rule multiplies over tokens, but what is a token?
 
@@ -44,8 +44,8 @@ print(f"{len(alphabet)} characters; 'the cat' = {tokens}")
 # **Words.** Texts are short, and each token means something. But there is no end of words: new ones keep coming,
 # however much you have read.
 #
-# **Predict, then run.** Read the first half of Python's documentation and collect its words. What share of the words of
-# the second half, counted with repetition, will be new? What share of its *different* words?
+# **Predict, then run.** Read the first half of Python's documentation and collect its words. What fraction of the words of
+# the second half, counted with repetition, will be new? What fraction of its *different* words?
 
 # %%
 words = text.split()
@@ -53,6 +53,11 @@ first, second = words[: len(words) // 2], words[len(words) // 2 :]
 known = set(first)
 running = sum(word not in known for word in second) / len(second)
 different = len(set(second) - known) / len(set(second))
+
+# %%
+figures.prediction("What fraction of the different words of the second half is new?", different, unit="%")
+
+# %%
 print(f"new: {running:.0%} of the running words, {different:.0%} of the different ones")
 
 # %% [markdown]
@@ -98,7 +103,15 @@ def count_pairs(spelled: dict[str, tuple], word_counts: dict[str, int]) -> Count
     return counts
 
 
-count_pairs(spelled, word_counts).most_common(4)
+pair_counts = count_pairs(spelled, word_counts)
+
+# %%
+asked = (("l", "o"), ("e", "w"), ("e", "s"), ("d", "e"))
+options = {f"{a} + {b}": pair_counts[a, b] for a, b in asked}
+figures.prediction("Which of these pairs is the most frequent?", options, unit="times")
+
+# %%
+pair_counts.most_common(4)
 
 # %% [markdown]
 # Two pairs share the first place: `es` and `st` both occur in *newest* and *widest*, nine times. A rule has to decide; ours takes the smaller
@@ -140,8 +153,8 @@ for rank in range(10):
 # pairs that touch one are dropped.
 
 # %%
-running = "".join((word + " ") * n for word, n in word_counts.items())
-sequence = torch.tensor([ord(c) if c != " " else -1 for c in running])  # (N,)
+repeated = "".join((word + " ") * n for word, n in word_counts.items())
+sequence = torch.tensor([ord(c) if c != " " else -1 for c in repeated])  # (N,)
 pairs = torch.stack([sequence[:-1], sequence[1:]], dim=1)  # (N − 1, 2)
 pairs, counts = pairs[(pairs >= 0).all(dim=1)].unique(dim=0, return_counts=True)
 found = zip(pairs.tolist(), counts.tolist(), strict=True)
@@ -486,8 +499,19 @@ article = {
     "Greek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
     "Chinese": "人人生而自由，在尊严和权利上一律平等。",
 }
+n_tokens_in = {name: len(tokenizer.encode(sentence)) for name, sentence in article.items()}
+
+# %%
+figures.prediction(
+    "How many times as many tokens as the English sentence does the Greek one take?",
+    n_tokens_in["Greek"] / n_tokens_in["English"],
+    between=(1, 12),
+    unit="times",
+)
+
+# %%
 for name, sentence in article.items():
-    n_tokens, length = len(tokenizer.encode(sentence)), len(sentence)
+    n_tokens, length = n_tokens_in[name], len(sentence)
     print(f"{name:8} {length:3} characters {n_tokens:4} tokens, {n_tokens / length:.2f} for each")
 
 # %% [markdown]
@@ -639,6 +663,15 @@ for name, candidate in candidates.items():
     bits = surprise(candidate, written, judged, order=6)
     ladder[f"6-gram, {name}"] = bits.sum().item() / n_words
 floor = score(language, test).bits_per_token
+
+# %%
+options = {name: ladder[f"6-gram, {name}"] - floor for name in candidates}
+figures.prediction(
+    "Which tokens bring the model nearest to the floor?",
+    options,
+    is_least=True,
+    unit="bits",
+)
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 2.2))

@@ -8,7 +8,7 @@
 # - train it by gradient descent, see from four numbers whether a run is healthy, and read what its embedding has learned;
 # - say what it does better than a table of counts, and what it still cannot do.
 #
-# *45 minutes to read, under 60 seconds to run. You need matrices times vectors; how the gradients are found is lecture 06.
+# *40 minutes to read, under 60 seconds to run. You need matrices times vectors; how the gradients are found is lecture 06.
 # Before this: [02 · n-grams](02_ngrams.ipynb), [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** how can a model predict well in a context it has never seen?
@@ -177,7 +177,8 @@ print(language.read(train_stories.tokens[0])[:84])
 
 
 # %% [markdown]
-# For a text, every position has a window: the $N$ tokens that end there. The text is preceded by `<s>`.
+# For a text, every position has a window: the $N$ tokens that end there. Where the text has not begun, the window is
+# filled with a token `fill`; for stories that is `<s>`.
 
 
 # %%
@@ -197,7 +198,7 @@ windows_of(torch.tensor([[5, 6, 7, 8]]), n_window=3, fill=0)
 class WindowModel(nn.Module):
     """The model of Bengio et al. (2003) without biases and direct connections: log softmax(U tanh(W e))."""
 
-    context_length = None
+    context_length = None  # a text may have any length
 
     def __init__(self, n_window, scale_of_U, generator, vocab_size, fill, d_embedding=16, d_hidden=64):
         super().__init__()
@@ -474,12 +475,22 @@ assert torch.equal(dropout.eval()(values), values)
 
 
 # %%
-def nearest(word: str, k: int = 5) -> list[str]:
+def cosines_with(word: str) -> Tensor:
     vectors = F.normalize(model.E.detach().T, dim=1)  # (V, d), each of length one
-    cosines = vectors @ vectors[language.vocabulary.token(word)]  # (V,)
-    return language.vocabulary.decode(cosines.topk(k + 1).indices[1:], keep_special=True)
+    return vectors @ vectors[language.vocabulary.token(word)]  # (V,)
 
 
+def nearest(word: str, k: int = 5) -> list[str]:
+    return language.vocabulary.decode(cosines_with(word).topk(k + 1).indices[1:], keep_special=True)
+
+
+# %%
+with_girls = {
+    word: cosines_with("girls")[language.vocabulary.token(word)].item() for word in ("girl", "boys", "the")
+}
+figures.prediction("Which of the three is nearest to girls?", with_girls)
+
+# %%
 for word in ("girls", "nora", "boots", "river", "sings"):
     print(f"{word:6} {nearest(word)}")
 
@@ -583,6 +594,12 @@ models = {1: new_model(1), 3: model, 5: wider, 8: new_model(8)}
 for n_window in (1, 8):
     train(models[n_window], batches, config, device="cpu")
 bits = {n_window: score(m, test_stories).bits_per_token for n_window, m in models.items()}
+
+# %%
+saved = {f"from {a} to {b}": bits[a] - bits[b] for a, b in ((1, 3), (3, 5), (5, 8))}
+figures.prediction("Which step saves most?", saved, unit="bits")
+
+# %%
 for n_window, value in bits.items():
     n_weights = models[n_window].W.numel()
     print(f"window {n_window}: {value:.2f} bits per token, W has {n_weights:5,} numbers")

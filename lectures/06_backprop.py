@@ -8,7 +8,7 @@
 # - replace each Jacobian by a function that never builds it;
 # - write an automatic differentiator in sixty lines, and check any gradient with numbers.
 #
-# *40 minutes to read, under 40 seconds to run. You need partial derivatives and the chain rule of calculus.
+# *35 minutes to read, under 40 seconds to run. You need partial derivatives and the chain rule of calculus.
 # Before this: [05 · A feed-forward language model](05_feedforward.ipynb).*
 #
 # **The question of the day:** the loss is a single number at the end. How do we find out how each weight deep inside the model should change?
@@ -109,7 +109,7 @@ nudged
 #
 # $$\frac{\partial \hat y_i}{\partial z_j} = \begin{cases} \hat y_i (1 - \hat y_i) & i = j \\ -\hat y_i \hat y_j & i \ne j \end{cases}$$
 #
-# (For $i = j$, the quotient rule gives $\frac{e^{z_i} S - e^{z_i} e^{z_i}}{S^2} = \hat y_i - \hat y_i^2$ with $S = \sum_k e^{z_k}$; for $i \ne j$ the first term is missing.)
+# (For $i = j$, the quotient rule gives $\frac{e^{z_i} s - e^{z_i} e^{z_i}}{s^2} = \hat y_i - \hat y_i^2$ with $s = \sum_k e^{z_k}$; for $i \ne j$ the first term is missing.)
 #
 # **Predict, then run.** What is the sum of each row?
 
@@ -212,6 +212,17 @@ for eta in (0.1, 0.5, 1.0):
 # %%
 V, D = 50_257, 768
 entries = V * (V * D)
+
+# %%
+figures.prediction(
+    "How many terabytes does this Jacobian take, at 4 bytes a number?",
+    entries * 4 / 1e12,
+    between=(1e-6, 1e6),
+    is_logarithmic=True,
+    unit="TB",
+)
+
+# %%
 print(f"{entries:.2e} entries of 4 bytes: {entries * 4 / 1e12:,.0f} terabytes")
 print(f"share that is not zero: {1 / V:.1e}")
 
@@ -288,32 +299,42 @@ class Value:
         other = other if isinstance(other, Value) else Value(other)
         return Value(self.number * other.number, ((self, other.number), (other, self.number)))
 
-    def __pow__(self, n: float):
-        return Value(self.number**n, ((self, n * self.number ** (n - 1)),))
-
-    def exp(self):
-        return Value(math.exp(self.number), ((self, math.exp(self.number)),))
-
-    def log(self):
-        return Value(math.log(self.number), ((self, 1 / self.number),))
-
-    def tanh(self):
-        return Value(math.tanh(self.number), ((self, 1 - math.tanh(self.number) ** 2),))
-
-    def __neg__(self):
-        return self * -1
-
-    def __sub__(self, other):
-        return self + -other
-
-    def __truediv__(self, other):
-        return self * other**-1
-
     __radd__, __rmul__ = __add__, __mul__
 
     def __repr__(self):
         return f"Value({self.number:.4f}, grad={self.grad:.4f})"
 
+
+(Value(3.0) * 2.0).edges  # the derivative of a product by one factor is the other
+
+# %% [markdown]
+# A function of one number has one edge. The other operations are made of these:
+
+
+# %%
+def power(a: Value, n: float) -> Value:
+    return Value(a.number**n, ((a, n * a.number ** (n - 1)),))
+
+
+def exp(a: Value) -> Value:
+    return Value(math.exp(a.number), ((a, math.exp(a.number)),))
+
+
+def log(a: Value) -> Value:
+    return Value(math.log(a.number), ((a, 1 / a.number),))
+
+
+def tanh(a: Value) -> Value:
+    return Value(math.tanh(a.number), ((a, 1 - math.tanh(a.number) ** 2),))
+
+
+# %%
+Value.__pow__, Value.exp, Value.log, Value.tanh = power, exp, log, tanh
+Value.__neg__ = lambda a: a * -1
+Value.__sub__ = lambda a, b: a + -b
+Value.__truediv__ = lambda a, b: a * b**-1
+a = Value(0.5)
+a.exp() / a, -a.tanh()
 
 # %% [markdown]
 # In the backward pass, a node may pass its gradient on only when everything that uses the node has sent its part. A
@@ -516,6 +537,13 @@ errors = {
     for name, kind in kinds.items()
 }
 best = {name: min(zip(values, steps, strict=True)) for name, values in errors.items()}
+
+# %% tags="nbval-ignore-output"
+in_float64 = dict(zip(steps, errors["central, float64"], strict=True))
+options = {f"ε = {step:.0e}": in_float64[step] for step in (1e-2, 1e-5, 1e-12)}
+figures.prediction("With central differences in float64, which step is best?", options, is_least=True)
+
+# %% tags="nbval-ignore-output"
 for name, (error, step) in best.items():
     print(f"{name:19} best error {error:.0e} at step {step:.0e}")
 

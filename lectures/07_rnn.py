@@ -44,6 +44,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # |---|---|---|---|
 # | $t$ | the step, $1 \dots T$ | | `t` |
 # | $x_t$ | the word read at step $t$, as a vector (its embedding, $E$ times a one-hot) | $(d_x)$ | `x[t]` |
+# | $d_x$ | numbers per word, which lecture 05 called $d$ | | `d_embedding` |
 # | $h_t$ | the state after step $t$ | $(D)$ | `h` |
 # | $W$ | what a word does to the state | $(D, d_x)$ | `W` |
 # | $U$ | what the old state does to the new one | $(D, D)$ | `U` |
@@ -311,12 +312,25 @@ x, y = E[long_text[:-1]], long_text[1:]
 # %%
 whole_loss = text_loss(x, y, asked, 100)
 (whole,) = torch.autograd.grad(whole_loss, asked)
+losses, off = {}, {}
 for n_steps in (1, 5, 20, 100):
-    loss = text_loss(x, y, asked, n_steps)
-    (cut,) = torch.autograd.grad(loss, asked)
-    off = ((cut - whole).norm() / whole.norm()).item()
-    print(f"pieces of {n_steps:3}: loss {loss:.4f}, gradient off by {off:4.0%}")
-    assert torch.isclose(loss, whole_loss)
+    losses[n_steps] = text_loss(x, y, asked, n_steps)
+    (cut,) = torch.autograd.grad(losses[n_steps], asked)
+    off[n_steps] = ((cut - whole).norm() / whole.norm()).item()
+    assert torch.isclose(losses[n_steps], whole_loss)
+
+# %%
+figures.prediction(
+    "How far off is the gradient with pieces of 20 steps?",
+    off[20],
+    between=(0.001, 1),
+    is_logarithmic=True,
+    unit="%",
+)
+
+# %%
+for n_steps, loss in losses.items():
+    print(f"pieces of {n_steps:3}: loss {loss:.4f}, gradient off by {off[n_steps]:4.0%}")
 
 # %% [markdown]
 # The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than its piece. Twenty steps are a
@@ -420,6 +434,12 @@ def tags_right(is_bidirectional: bool) -> tuple[float, float]:
 
 # %%
 one_way, both_ways = tags_right(False), tags_right(True)
+
+# %%
+gains = {"in the words of names": both_ways[1] - one_way[1], "in all words": both_ways[0] - one_way[0]}
+figures.prediction("Where do both directions raise the fraction of right tags more?", gains, unit="%")
+
+# %%
 for name, (of_all, of_names) in (("left to right", one_way), ("both directions", both_ways)):
     print(f"{name:15}: {of_all:.1%} of all tags right, {of_names:.1%} of those in names")
 assert both_ways[1] - one_way[1] > both_ways[0] - one_way[0] > 0
@@ -538,23 +558,23 @@ bits = [losses[0] / math.log(2), sum(losses[-20:]) / 20 / math.log(2)]
 print(f"bits per letter: {bits[0]:.2f} before training, {bits[1]:.2f} at the end")
 
 # %% [markdown]
-# That was a minute on a manual. The record of `python -m course.letters` shows longer training on livelier texts: an RNN of 128 units
+# That was a minute on a manual. The record of `python -m course.shakespeare` shows longer training on livelier texts: an RNN of 128 units
 # on 32,000 first names, one a line, and one of 256 units on scenes of Shakespeare. Both wrote after 1, 10 and 100 % of their steps.
 # **Predict, then run:** what is right first, the lengths of words, their spelling, or the turns of speakers?
 
 # %%
-from course.letters import read_recorded
+from course.shakespeare import read_recorded
 
-for name, run in read_recorded().items():
-    print(f"{name}: {run.n_parameters:,} weights, {run.n_read:,} characters of training text")
-    for moment in run.moments:
-        lines = [moment.written.replace("\n", " / ")] if name == "names" else moment.written.split("\n")
-        written = "\n".join(textwrap.fill(line, 100) for line in lines)
-        print(
-            f"\nafter {moment.step:,} steps, {moment.bits:.2f} bits per character of held-out text:\n{written}"
-        )
+runs = read_recorded()
+for name in ("names", "rnn"):
+    run, bits = runs[name], {step: nats / math.log(2) for step, nats, _ in runs[name]["scores"]}
+    print(f"{name}: {run['n_parameters']:,} weights, {run['n_read']:,} characters of training text")
+    for step, written in run["samples"].items():
+        lines = [written.replace("\n", " / ")] if name == "names" else written.split("\n")
+        print(f"\nafter {int(step):,} steps, {bits[int(step)]:.2f} bits per character of held-out text:")
+        print("\n".join(textwrap.fill(line, 100) for line in lines))
     print("-" * 88)
-    assert run.moments[0].bits > run.moments[1].bits > run.moments[2].bits
+    assert list(bits.values()) == sorted(bits.values(), reverse=True)
 
 # %% [markdown]
 # First come the frequent letters and about the right lengths, then spellings that could be English, and the form of a play: short lines, and a name with

@@ -54,6 +54,14 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # With $D = 1$ the product is a power. **Predict, then run.** What is left of a gradient of 1 after 50 steps with a factor of 0.9? And with a factor of 1.1?
 
 # %%
+figures.prediction(
+    "What is left of a gradient of 1 after 50 steps with a factor of 0.9?",
+    0.9**50,
+    between=(1e-6, 1),
+    is_logarithmic=True,
+)
+
+# %%
 for u in (0.9, 1.0, 1.1):
     print(f"{u}^50 = {u**50:.4g}")
 
@@ -133,7 +141,7 @@ for radius in (0.9, 1.0, 1.1):
 
 
 # %%
-def gradient_lengths(U: Tensor, projected: Tensor) -> list[float]:
+def gradient_norms(U: Tensor, projected: Tensor) -> list[float]:
     """|∂L/∂h_t| for t = 0 … T, where L is the sum of the last state."""
     states = run(torch.zeros(len(U), dtype=torch.float64, requires_grad=True), projected, U)
     gradients = torch.autograd.grad(states[-1].sum(), states)
@@ -142,19 +150,19 @@ def gradient_lengths(U: Tensor, projected: Tensor) -> list[float]:
 
 quiet = 0.1 * torch.randn(60, 32, generator=generator, dtype=torch.float64)
 radii = (0.7, 1.0, 1.6)
-lengths = [gradient_lengths(with_radius(wide, radius), quiet) for radius in radii]
+norms = [gradient_norms(with_radius(wide, radius), quiet) for radius in radii]
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 2.8))
 looks = (("-", "#0072B2"), ("--", "#009E73"), (":", "#D55E00"))
-for radius, values, (style, colour) in zip(radii, lengths, looks, strict=True):
+for radius, values, (style, colour) in zip(radii, norms, looks, strict=True):
     axes.semilogy(range(60, -1, -1), values, style, color=colour, label=f"radius {radius}")
 axes.set(xlabel="steps back from the loss", ylabel="|∂L/∂h|")
 axes.legend(frameon=False)
 figures.still(
     drawing,
-    alt="Length of the gradient over 60 steps back, by spectral radius: "
-    + "; ".join(f"{r} ends at {values[0]:.0e}" for r, values in zip(radii, lengths, strict=True)),
+    alt="Norm of the gradient over 60 steps back, by spectral radius: "
+    + "; ".join(f"{r} ends at {values[0]:.0e}" for r, values in zip(radii, norms, strict=True)),
     caption="A straight line here is the same factor at every step. "
     "At 1.6 the flat ends of tanh hold the explosion back.",
 )
@@ -196,7 +204,7 @@ for t in range(60, 0, -1):
     grad_h = matrix.T @ delta
 shares = torch.stack(shares) / sum(shares)
 for n in (1, 5, 10, 20, 40):
-    print(f"the terms of the nearest {n:2} steps make up {shares[:n].sum():.1%} of the summed lengths")
+    print(f"the terms of the nearest {n:2} steps make up {shares[:n].sum():.1%} of the summed norms")
 
 # %% [markdown]
 # ## Exploding, and its cure
@@ -305,26 +313,26 @@ def error_at_each_word(seed: int) -> Tensor:
     return torch.autograd.grad(loss, x)[0].norm(dim=-1)
 
 
-lengths = torch.stack([error_at_each_word(seed) for seed in range(20)]).log10().mean(0)
-lengths = lengths - lengths[-1]
+norms = torch.stack([error_at_each_word(seed) for seed in range(20)]).log10().mean(0)
+relative = 10 ** (norms - norms[-1])  # 1 at the last word
 
 # %%
 drawing, axes = plt.subplots(figsize=(9, 3))
-axes.plot(10**lengths, "o-", color="#0072B2", markersize=4)
-axes.plot([clue], [10 ** lengths[clue]], "s", color="#D55E00", markersize=9)
+axes.plot(relative, "o-", color="#0072B2", markersize=4)
+axes.plot([clue], [relative[clue]], "s", color="#D55E00", markersize=9)
 axes.set(yscale="log", ylabel="relative |∂L/∂x|")
 axes.set_xticks(range(len(sentence)), sentence, rotation=90, fontsize=10)
 figures.still(
     drawing,
-    alt="Relative length of the gradient at each word of the sentence, from 1 at the last word "
-    f"down to {10 ** lengths[clue]:.0e} at “tickets”.",
+    alt="Relative norm of the gradient at each word of the sentence, from 1 at the last word "
+    f"down to {relative[clue]:.0e} at “tickets”.",
     caption="What the error at the end tells each word. The square is the clue.",
 )
 
 # %%
-per_step = 10 ** (lengths[clue] / (far - 1))
-print(f"at the clue: {10 ** lengths[clue]:.1e} of what reaches the last word, × {per_step:.2f} a step")
-assert lengths[clue] < -6
+per_step = relative[clue] ** (1 / (far - 1))
+print(f"at the clue: {relative[clue]:.1e} of what reaches the last word, × {per_step:.2f} a step")
+assert relative[clue] < 1e-6
 
 # %% [markdown]
 # Why this factor? PyTorch draws $U$ uniformly from $\pm 1/\sqrt{D}$. Such numbers have variance $1/(3D)$, and a random
@@ -409,7 +417,7 @@ for distance in (5, 8, far):
 assert max(patient) < 0.3
 
 # %% [markdown]
-# The limit moves by a few words at most, not by dozens. But an RNN could do it. With $U = 3 I$ each unit keeps its sign
+# The limit moves by a few words at most, not by dozens. But an RNN could do it. With $U = 3 I$ ($I$ is the identity matrix) each unit keeps its sign
 # over all 42 words, although the small talk pushes at it:
 
 # %%
@@ -443,7 +451,7 @@ recurrent = RecurrentLanguageModel(config)
 training = TrainingConfig(n_steps=400, learning_rate=4e-3)
 history = train(recurrent, ShuffledStories(stories, 32), training, device="cpu")
 norms = history.gradient_norms
-print(f"longest gradient before clipping {max(norms):.2f}, at the end {norms[-1]:.2f}")
+print(f"largest norm of the gradient before clipping {max(norms):.2f}, at the end {norms[-1]:.2f}")
 
 # %%
 read, came = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]  # (B, T) each

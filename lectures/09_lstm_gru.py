@@ -52,7 +52,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 #
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $x_t$ | the word at step $t$, as a vector | $(d_x)$ |
+# | $x_t$ | the word at step $t$, as a vector; in the code $d_x$ is `d_input` | $(d_x)$ |
 # | $h_t$ | the hidden state: read by the head and by the gates of the next step | $(D)$ |
 # | $c_t$ | the cell state: the memory | $(D)$ |
 # | $f_t, i_t, o_t$ | the gates, between 0 and 1 | $(D)$ each |
@@ -63,6 +63,15 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # Begin with one number, $D = 1$, and gates set by hand. **Forget** comes first, alone: a cell that holds 1 and is
 # multiplied by a forget gate of 0.9 at each step loses half in seven steps. **Predict, then run:** with a gate of 0.99,
 # after how many steps has it lost half?
+
+# %%
+figures.prediction(
+    "With a gate of 0.99, after how many steps has the cell lost half?",
+    math.log(0.5) / math.log(0.99),
+    between=(7, 7000),
+    is_logarithmic=True,
+    unit="steps",
+)
 
 # %%
 for f in (0.5, 0.9, 0.99, 1.0):
@@ -335,14 +344,23 @@ print("the six lines are torch.nn.LSTM, the four lines are torch.nn.GRU")
 # networks: an RNN, a GRU, an LSTM with its forget bias of 1, and an LSTM with a forget bias of 3. The thing stands 20
 # words back. Each network is trained for 150 steps, from three random starts.
 #
-# **Predict, then run.** On the left of each row stands the share of the gradient that arrives at the thing before
-# training, on the right how often the trained network is right. Does the network to which most arrives learn best?
+# **Predict, then run.** The figure says what share of the gradient arrives at the thing before training. Does the network
+# to which most arrives learn best? (The table after it has every start, and the fourth network.)
 
 # %%
 from course.tickets import KINDS, TicketsConfig, trial
 
 networks, brief = ("rnn", "gru", "lstm", "lstm_3"), TicketsConfig(n_steps=150)
 live = {kind: [trial(kind, 20, seed, brief) for seed in (0, 1, 2)] for kind in networks}
+
+# %%
+options = {}
+for kind in ("rnn", "gru", "lstm"):
+    arrived, right = (sum(getattr(run, of) for run in live[kind]) / 3 for of in ("arrives", "accuracy"))
+    options[f"{KINDS[kind]}: {arrived:.0e} arrives"] = right
+figures.prediction("Which of the three is right most often after training?", options, unit="%")
+
+# %%
 for kind, runs in live.items():
     shares = ", ".join(f"{run.arrives:.0e}" for run in runs)
     print(f"{KINDS[kind]:19} {shares}   right: " + ", ".join(f"{run.accuracy:.0%}" for run in runs))

@@ -8,7 +8,7 @@
 # - train with teacher forcing, run free, and say what differs and what does not;
 # - measure quality against the length of the source, and say what the bottleneck has to do with the curve, and what not.
 #
-# *30 minutes to read, under a minute to run. Before this: [09 · LSTM and GRU](09_lstm_gru.ipynb).*
+# *35 minutes to read, under a minute to run. Before this: [09 · LSTM and GRU](09_lstm_gru.ipynb).*
 #
 # **The question of the day:** how can a network turn one sequence into another that is longer, shorter, or in another order?
 
@@ -73,7 +73,7 @@ for n in (4, 7, 10):
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $x_i$, $y_t$ | words of the source and of the target; $y_0$ is `<s>`, the last $y_T$ is `</s>` | | `source`, `target` |
-# | $E$ | one vector of $d$ numbers for each word (lecture 05), with one table for the source and one for the target | (words, $d$) | `E_source`, `E_target` |
+# | $E$ | one vector of $d$ numbers (in the code `d_embedding`) for each word (lecture 05), with one table for the source and one for the target | (words, $d$) | `E_source`, `E_target` |
 # | $h_i$ | the encoder's state after word $i$ | $(D)$ | `h` |
 # | $c$ | the summary of the source: all that the decoder will ever know of it | $(D)$ | `c` |
 # | $s_t$ | the decoder's state when it chooses $y_t$ | $(D)$ | `s` |
@@ -189,6 +189,15 @@ class EncoderDecoder(nn.Module):
         states, (state,) = self.decoder(x, (state,))
         return self.output(states), state
 
+
+# %% [markdown]
+# The same two parts serve both modes:
+
+
+# %%
+class Translator(EncoderDecoder):
+    """The encoder-decoder, trained with teacher forcing and run free."""
+
     def forward(self, source, target):
         """Teacher forcing: log-probabilities of the word after each word of `target`."""
         c = self.read(source)
@@ -218,7 +227,7 @@ class EncoderDecoder(nn.Module):
 
 # %%
 torch.manual_seed(0)
-small = EncoderDecoder(6, V, d_embedding, D)
+small = Translator(6, V, d_embedding, D)
 alone, padded = torch.tensor([[3, 5, 1]]), torch.tensor([[3, 5, 1, PAD, PAD]])
 assert torch.allclose(small.read(alone), small.read(padded), atol=1e-6)
 _, (unmasked,) = small.encoder(small.E_source(padded))
@@ -260,7 +269,7 @@ def fit(model: nn.Module, text, n_steps: int, learning_rate: float = 1e-2) -> nn
 
 def mirror(D: int, is_every_step: bool = True, text=reversal) -> nn.Module:
     torch.manual_seed(0)
-    return fit(EncoderDecoder(len(letters), len(letters), 16, D, is_every_step), text, n_steps=300)
+    return fit(Translator(len(letters), len(letters), 16, D, is_every_step), text, n_steps=300)
 
 
 model = mirror(64)
@@ -307,6 +316,11 @@ figures.still(
 
 # %%
 whole_forced, whole_free = forced.all(dim=1), free.all(dim=1)
+more = int(whole_forced.sum() - whole_free.sum())
+options = {"teacher forcing": more > 0, "free running": more < 0, "equally many": more == 0}
+figures.prediction("Which mode has more strings without a mistake?", options)
+
+# %%
 print(f"letters: {forced.float().mean():.1%} forced, {free.float().mean():.1%} free")
 print(f"whole strings: {whole_forced.float().mean():.1%} forced, {whole_free.float().mean():.1%} free")
 assert torch.equal(whole_forced, whole_free)
@@ -382,6 +396,12 @@ variants = {
     "reverse, c at the first step": exact(written_by(mirror(64, is_every_step=False))),
     "copy, c at every step": {n: quality(copies[n], sources[n]).exact_match for n in lengths},
 }
+
+# %%
+options = {name: curve[6] for name, curve in variants.items()}
+figures.prediction("Which model writes most strings of six letters without a mistake?", options, unit="%")
+
+# %%
 for name, curve in variants.items():
     print(f"{name:28}", "  ".join(f"{length}: {share:4.0%}" for length, share in curve.items()))
 
@@ -410,7 +430,7 @@ english, french = translation_vocabularies(config.lexicon)
 pairs = translation_pairs(config, 12_000, Random(0))
 text = parallel_text([(pair.source, pair.target) for pair in pairs], english, french)
 torch.manual_seed(0)
-translator = fit(EncoderDecoder(len(english), len(french), 48, 96), text, n_steps=500)
+translator = fit(Translator(len(english), len(french), 48, 96), text, n_steps=500)
 
 # %% [markdown]
 # How good is a translation? **Exact matches** are strict; **words in their place** count everything after one extra word as wrong. **BLEU** (Papineni and others, 2002) looks at runs of words wherever they stand. Let $p_n$ be the fraction of the written runs of $n$ words that also occur in the right translation (each counted at most as often as there). Then

@@ -77,8 +77,8 @@ print("weights", [f"{weight:.3f}" for weight in weights], " context", context)
 # </details>
 
 # %%
-for question in (s, 2 * s, 0 * s):
-    weights = (memory @ question).softmax(0)
+for query in (s, 2 * s, 0 * s):
+    weights = (memory @ query).softmax(0)
     print("weights", weights.numpy().round(3), " context", (weights @ memory).numpy().round(3))
 
 # %% [markdown]
@@ -95,8 +95,8 @@ for question in (s, 2 * s, 0 * s):
 # %%
 B, T, S, D, D_h, N = 2, 3, 5, 4, 6, 7
 generator = torch.Generator().manual_seed(0)
-states = torch.randn(B, T, D, generator=generator)  # questions: the decoder's
-memory = torch.randn(B, S, D_h, generator=generator)  # answers: the encoder's
+states = torch.randn(B, T, D, generator=generator)  # queries: the decoder's
+memory = torch.randn(B, S, D_h, generator=generator)  # keys and values: the encoder's
 W = torch.randn(D, D_h, generator=generator)
 W_q, W_k, v = (torch.randn(*shape, generator=generator) for shape in ((N, D), (N, D_h), (N,)))
 bilinear, additive = torch.empty(B, T, S), torch.empty(B, T, S)
@@ -333,6 +333,7 @@ def encoded(some):
     return parallel_text([(pair.source, pair.target) for pair in some], english, french)
 
 
+# %%
 written = {
     kind: {length: translations(model, encoded(some), french) for length, some in tests.items()}
     for kind, model in models.items()
@@ -390,10 +391,16 @@ model = models["RNNsearch"].eval()
 example = encoded(chosen)
 with torch.no_grad():
     maps = model.alignment(example.source.tokens, example.target.tokens[:, :-1])
+pair, weights = chosen[0], maps[0]
+row = weights[pair.target.index("rouges")]
+noun = pair.source[pair.source.index("red") + 1]
+options = {word: row[pair.source.index(word)].item() for word in ("red", noun, "the")}
+figures.prediction("At which English word does rouges look most?", options, unit="%")
+
+# %%
 figures.alignment(list(maps), chosen)
 
 # %%
-pair, weights = chosen[0], maps[0]
 for word in ("rouges", "de"):
     row = weights[pair.target.index(word)]
     print(f"{word:7}", ", ".join(f"{pair.source[s]} {row[s]:.2f}" for s in row.argsort(descending=True)[:3]))

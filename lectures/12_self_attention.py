@@ -27,7 +27,7 @@ from torch.nn import functional as F
 from course import figures
 from course.training import TrainingConfig, best_device, train
 
-torch.set_num_threads(1)  # one core for both sides, when we measure time
+torch.set_num_threads(1)  # with matrices this small, one core is faster than several
 is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a GPU if there is one
 device = best_device() if is_full else torch.device("cpu")
 
@@ -158,8 +158,8 @@ figures.machine("queries_keys_values")
 # %%
 def self_attention(X: torch.Tensor) -> torch.Tensor:
     """What every word of texts (…, T, D) knows after looking back: (…, T, D)."""
-    Q, keys, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
-    scores = Q @ keys.transpose(-2, -1)  # (…, T, T)
+    Q, K, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
+    scores = Q @ K.transpose(-2, -1)  # (…, T, T)
     is_past = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()  # True = may be looked at
     weights = scores.masked_fill(~is_past, -math.inf).softmax(dim=-1)
     return weights @ V
@@ -205,6 +205,15 @@ routes.shape
 
 # %%
 width = 1024
+figures.prediction(
+    "For 37 words, how many times as many parameters does the fully connected layer have?",
+    (37 * width) ** 2 / (3 * width**2),
+    between=(1, 1e6),
+    is_logarithmic=True,
+    unit="times",
+)
+
+# %%
 for n_words in (37, 74):
     connected, attention = (n_words * width) ** 2, 3 * width**2
     print(
@@ -250,8 +259,16 @@ for width in (4, 16, 64, 256, 1024):
     scores = (q * k).sum(-1)  # (2000, 5)
     largest = [(scores / scale).softmax(-1).amax(-1).mean().item() for scale in (1, math.sqrt(width))]
     measured[width] = (scores.var().item(), *largest)
+
+# %%
+figures.prediction(
+    "How large is the largest of five weights for d_k = 256, on average?", measured[256][1], between=(0.2, 1)
+)
+
+# %%
+for width, (variance, without, with_root) in measured.items():
     print(
-        f"d_k = {width:4}: variance {measured[width][0]:7.1f}, largest weight {largest[0]:.2f}, with √d_k {largest[1]:.2f}"
+        f"d_k = {width:4}: variance {variance:7.1f}, largest weight {without:.2f}, with √d_k {with_root:.2f}"
     )
 
 # %% [markdown]
@@ -387,9 +404,9 @@ def operations(n_words: int, width: int) -> tuple[int, int]:
     """Counted floating-point operations: in projections, and between words."""
     matrices = torch.randn(3, width, width)
     with FlopCounterMode(display=False) as projecting:
-        Q, keys, V = torch.randn(n_words, width) @ matrices
+        Q, K, V = torch.randn(n_words, width) @ matrices
     with FlopCounterMode(display=False) as attending:
-        (Q @ keys.T).softmax(dim=-1) @ V
+        (Q @ K.T).softmax(dim=-1) @ V
     return projecting.get_total_flops(), attending.get_total_flops()
 
 
@@ -401,30 +418,16 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
 # %% [markdown]
 # Twice as many words make four times the work between them; twice the width makes twice the work. The two are equal where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
 #
-# Now we measure time, against PyTorch's own recurrent network, on one core, for one text at a time. One core gains nothing from a short chain, so this is attention's hardest case. (With `COURSE_SCALE=full` and a GPU the same cell measures there.)
+# And in time, against PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). **Predict, then run:** where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. Which two slopes do you expect for long texts?
 
 # %%
-from course.clocks import forward, milliseconds, read_recorded, slope
+from course.clocks import read_recorded, slope
 
-for n_words in (64, 256, 1024):
-    rnn, attention = (milliseconds(forward(kind, n_words, device), device) for kind in ("rnn", "attention"))
-    print(f"T = {n_words:4}: RNN {rnn:.2f} ms, attention {attention:.2f} ms")
-
-# %% [markdown]
-# These are the milliseconds of the machine that ran this page last. For a claim, take the record of `python -m course.clocks`, which has more lengths. **Predict, then run:** where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. Which two slopes do you expect for long texts?
-
-# %%
 clock = read_recorded()
+slopes = {kind: slope(clock[kind], 512, 2048) for kind in ("rnn", "attention")}
+figures.prediction("For long texts, which slope does attention have?", slopes["attention"], between=(0, 3))
 
 # %%
-drawing, axes = plt.subplots(figsize=(5.6, 3.2))
-for kind, style, colour in (("rnn", "s--", "#0072B2"), ("attention", "o-", "#D55E00")):
-    axes.loglog(list(clock[kind]), list(clock[kind].values()), style, color=colour, label=kind)
-axes.set(xlabel="words, T", ylabel="milliseconds of one core")
-axes.set_xticks(list(clock["rnn"]), list(map(str, clock["rnn"])))
-axes.minorticks_off()
-axes.legend(frameon=False)
-slopes = {kind: slope(clock[kind], 512, 2048) for kind in ("rnn", "attention")}
 short = slope(clock["attention"], 32, 64)
 slower = [n for n in clock["rnn"] if clock["attention"][n] > clock["rnn"][n]]
 print(
@@ -435,6 +438,15 @@ assert abs(slopes["rnn"] - 1) < 0.2
 assert abs(slopes["attention"] - 2) < 0.2
 assert short < 1.2
 assert clock["attention"][32] < clock["rnn"][32]
+
+# %%
+drawing, axes = plt.subplots(figsize=(5.6, 3.2))
+for kind, style, colour in (("rnn", "s--", "#0072B2"), ("attention", "o-", "#D55E00")):
+    axes.loglog(list(clock[kind]), list(clock[kind].values()), style, color=colour, label=kind)
+axes.set(xlabel="words, T", ylabel="milliseconds of one core")
+axes.set_xticks(list(clock["rnn"]), list(map(str, clock["rnn"])))
+axes.minorticks_off()
+axes.legend(frameon=False)
 figures.still(
     drawing,
     alt="Milliseconds of one core by words: "
@@ -463,8 +475,8 @@ figures.still(
 # %%
 def without_mask(X: torch.Tensor) -> torch.Tensor:
     """Self-attention in which every word sees every word, divided by √d_k."""
-    Q, keys, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
-    return (Q @ keys.transpose(-2, -1) / math.sqrt(d_k)).softmax(dim=-1) @ V
+    Q, K, V = X @ W_query.T, X @ W_key.T, X @ W_value.T
+    return (Q @ K.transpose(-2, -1) / math.sqrt(d_k)).softmax(dim=-1) @ V
 
 
 vector = {word: torch.randn(D, generator=generator) for word in ("the", "man", "ate", "fish")}
@@ -580,7 +592,7 @@ figures.attention(looks, read_words, caption="The one head of the trained model,
 # %% [markdown]
 # ## Two heads of a real model
 #
-# SmolLM2, met in lectures 03 and 04, holds 270 attentions like today's, nine side by side in each of thirty layers (lecture 13 calls them **heads**). Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
+# SmolLM2, met in lectures 01, 03 and 04, holds 270 attentions like today's, nine side by side in each of thirty layers (lecture 13 calls them **heads**). Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
 #
 # **Predict, then run.** Which word do you look back to when you read *it*? Which word must a model find at *Their*?
 
@@ -630,11 +642,11 @@ assert sum(share > 0.25 for share in to_first) == 4
 # Today's function, with its $\sqrt{d_k}$, against `course.models` and against PyTorch, on random weights:
 
 # %%
-Q, keys, V = (torch.randn(B, T, width, generator=generator) for width in (d_k, d_k, D))
-ours = (Q @ keys.transpose(-2, -1) / math.sqrt(d_k)).masked_fill(~is_past, -math.inf).softmax(-1) @ V
-library, weights = scaled_dot_product_attention(Q, keys, V, causal_mask(T))
+Q, K, V = (torch.randn(B, T, width, generator=generator) for width in (d_k, d_k, D))
+ours = (Q @ K.transpose(-2, -1) / math.sqrt(d_k)).masked_fill(~is_past, -math.inf).softmax(-1) @ V
+library, weights = scaled_dot_product_attention(Q, K, V, causal_mask(T))
 assert torch.allclose(ours, library, atol=1e-6)
-assert torch.allclose(ours, F.scaled_dot_product_attention(Q, keys, V, is_causal=True), atol=1e-6)
+assert torch.allclose(ours, F.scaled_dot_product_attention(Q, K, V, is_causal=True), atol=1e-6)
 assert torch.equal(weights.triu(diagonal=1), torch.zeros(B, T, T))
 print("we have just built course.models.scaled_dot_product_attention")
 

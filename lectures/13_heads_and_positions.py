@@ -200,6 +200,7 @@ def naming_loss(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Te
     return -model(sentences).gather(1, eater[:, None]).mean()
 
 
+accuracy = {}
 for name, positions in (("without positions", None), ("with positions", SinusoidalPositions(5, 16))):
     torch.manual_seed(0)
     model = WhoAte(positions)
@@ -207,7 +208,17 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
     train(model, meals, config, loss=naming_loss, device=device)
     model.cpu()
     sentences, eater = meals(1_000_000, 1000)
-    print(f"{name}: {(model(sentences).argmax(1) == eater).float().mean():.3f} right")
+    accuracy[name] = (model(sentences).argmax(1) == eater).float().mean().item()
+
+# %%
+figures.prediction(
+    "In what fraction of the sentences is it right without positions?",
+    accuracy["without positions"],
+    unit="%",
+)
+
+# %%
+print({name: f"{right:.1%} right" for name, right in accuracy.items()})
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -237,20 +248,20 @@ for name, positions in (("without positions", None), ("with positions", Sinusoid
 # The pairs are like the hands of a clock: the first turns once in $2\pi \approx 6.3$ positions, the last hardly moves. Together they tell positions apart, near and far.
 
 # %%
-d_model, n_places = 8, 6
-table = torch.zeros(n_places, d_model)
-for t in range(n_places):
+d_model, n_positions = 8, 6
+table = torch.zeros(n_positions, d_model)
+for t in range(n_positions):
     for i in range(d_model // 2):
-        speed = 10_000 ** (-2 * i / d_model)
-        table[t, 2 * i], table[t, 2 * i + 1] = math.sin(t * speed), math.cos(t * speed)
+        omega_i = 10_000 ** (-2 * i / d_model)
+        table[t, 2 * i], table[t, 2 * i + 1] = math.sin(t * omega_i), math.cos(t * omega_i)
 table
 
 # %%
-speeds = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)  # (D/2)
-turns = torch.arange(n_places)[:, None] * speeds  # (T, D/2), radians
+omega = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)  # (D/2)
+turns = torch.arange(n_positions)[:, None] * omega  # (T, D/2), radians
 in_tensors = torch.stack([turns.sin(), turns.cos()], dim=-1).flatten(start_dim=1)  # (T, D)
 assert torch.allclose(in_tensors, table, atol=1e-6)
-print("positions to one turn, pair by pair:", [round(2 * math.pi / speed.item(), 1) for speed in speeds])
+print("positions to one turn, pair by pair:", [round(2 * math.pi / each.item(), 1) for each in omega])
 
 # %% [markdown]
 # A table that belongs to a model but is never trained is a **buffer**. `register_buffer` gives it to the module, so that it moves to
@@ -258,25 +269,25 @@ print("positions to one turn, pair by pair:", [round(2 * math.pi / speed.item(),
 
 
 # %%
-class Places(nn.Module):
+class PositionTable(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("table", in_tensors)
 
 
-print(f"saved: {list(Places().state_dict())}, trained: {list(Places().parameters())}")
+print(f"saved: {list(PositionTable().state_dict())}, trained: {list(PositionTable().parameters())}")
 
 # %%
 from course.models import sinusoidal_positions
 
-places = sinusoidal_positions(100, 64)  # (100, D=64)
+p = sinusoidal_positions(100, 64)  # (100, D=64): row t is p_t
 
 # %%
 drawing, (left, right) = plt.subplots(1, 2, figsize=(8, 2.8), width_ratios=(1.3, 1))
-left.imshow(places.T, cmap="cividis", aspect="auto")
+left.imshow(p.T, cmap="cividis", aspect="auto")
 left.set(xlabel="position t", ylabel="dimension of $p_t$")
 for t, style in ((10, "-"), (50, "--"), (90, ":")):
-    right.plot(range(100), places @ places[t], style, color="#0072B2", label=f"$m$ = {t}")
+    right.plot(range(100), p @ p[t], style, color="#0072B2", label=f"$m$ = {t}")
 right.set(xlabel="position n", ylabel=r"$p_m \cdot p_n$", ylim=(11, 38))
 right.legend(frameon=False, fontsize=8, ncols=3, loc="upper center")
 drawing.tight_layout()
@@ -298,11 +309,11 @@ figures.still(
 # %%
 omega = 10_000 ** (-torch.arange(0, 64, 2, dtype=torch.float64) / 64)
 m, n, k = 70, 23, 5
-assert math.isclose(places[m] @ places[n], ((m - n) * omega).cos().sum(), rel_tol=1e-4)
+assert math.isclose(p[m] @ p[n], ((m - n) * omega).cos().sum(), rel_tol=1e-4)
 rotation = torch.block_diag(
     *[torch.tensor([[math.cos(k * w), math.sin(k * w)], [-math.sin(k * w), math.cos(k * w)]]) for w in omega]
 )
-assert torch.allclose(places[:-k] @ rotation.T, places[k:], atol=1e-4)
+assert torch.allclose(p[:-k] @ rotation.T, p[k:], atol=1e-4)
 print(f"one matrix takes the vectors of all positions from 0 to {99 - k} to those from {k} to 99")
 
 # %% [markdown]
@@ -316,18 +327,18 @@ print(f"one matrix takes the vectors of all positions from 0 to {99 - k} to thos
 
 
 # %%
-def with_places(x: torch.Tensor, Pi: torch.Tensor, matrices: list[torch.Tensor]) -> torch.Tensor:
-    """Words in rows (T, D): places are added after the projections, as in the formula above."""
-    Q, keys, V = (x @ W.T + Pi for W in matrices)
-    return (Q @ keys.T).softmax(dim=-1) @ V
+def with_positions(x: torch.Tensor, Pi: torch.Tensor, matrices: list[torch.Tensor]) -> torch.Tensor:
+    """Words in rows (T, D): positions are added after the projections, as in the formula above."""
+    Q, K, V = (x @ W.T + Pi for W in matrices)
+    return (Q @ K.T).softmax(dim=-1) @ V
 
 
 x, Pi = X[0], sinusoidal_positions(T, D)
 identity = torch.eye(D)
-at_the_input = with_places(x + Pi, torch.zeros(T, D), [identity] * 3)
-assert torch.allclose(with_places(x, Pi, [identity] * 3), at_the_input, atol=1e-5)
-once = with_places(x + Pi, torch.zeros(T, D), [W_query, W_key, W_value])
-each_time = with_places(x, Pi, [W_query, W_key, W_value])
+at_the_input = with_positions(x + Pi, torch.zeros(T, D), [identity] * 3)
+assert torch.allclose(with_positions(x, Pi, [identity] * 3), at_the_input, atol=1e-5)
+once = with_positions(x + Pi, torch.zeros(T, D), [W_query, W_key, W_value])
+each_time = with_positions(x, Pi, [W_query, W_key, W_value])
 print(f"with other matrices the two differ by up to {(each_time - once).abs().max():.2f}")
 
 # %% [markdown]
@@ -336,9 +347,9 @@ print(f"with other matrices the two differ by up to {(each_time - once).abs().ma
 # $$(q_i + \pi_i) \cdot (k_j + \pi_j) = q_i \cdot k_j + q_i \cdot \pi_j + \pi_i \cdot k_j + \pi_i \cdot \pi_j$$
 
 # %%
-Q, keys = x @ W_query.T, x @ W_key.T
-four = torch.stack([Q @ keys.T, Q @ Pi.T, Pi @ keys.T, Pi @ Pi.T])  # (4, T, T)
-assert torch.allclose(four.sum(0), (Q + Pi) @ (keys + Pi).T, atol=1e-5)
+Q, K = x @ W_query.T, x @ W_key.T
+four = torch.stack([Q @ K.T, Q @ Pi.T, Pi @ K.T, Pi @ Pi.T])  # (4, T, T)
+assert torch.allclose(four.sum(0), (Q + Pi) @ (K + Pi).T, atol=1e-5)
 four[3]  # positions with positions: constant along the diagonals
 
 # %% [markdown]
@@ -394,11 +405,11 @@ print(dict(zip(back.tolist(), t5_buckets(-back, n_buckets=32).tolist(), strict=T
 
 
 # %%
-def turned(x: torch.Tensor, place: int) -> torch.Tensor:
-    """One vector (d_k), every neighbouring pair turned by its angle."""
+def turned(x: torch.Tensor, t: int) -> torch.Tensor:
+    """One vector (d_k) at position t, every neighbouring pair turned by its angle."""
     result = x.clone()
     for i in range(len(x) // 2):
-        angle = place * 10_000 ** (-2 * i / len(x))
+        angle = t * 10_000 ** (-2 * i / len(x))
         even, odd = x[2 * i], x[2 * i + 1]
         result[2 * i] = even * math.cos(angle) - odd * math.sin(angle)
         result[2 * i + 1] = even * math.sin(angle) + odd * math.cos(angle)
@@ -412,7 +423,7 @@ for m, n in ((3, 1), (7, 5), (1002, 1000), (3, 2)):
 # %%
 from course.models import rotate
 
-together = rotate(q.expand(9, 4))  # the same query at the places 0 … 8
+together = rotate(q.expand(9, 4))  # the same query at the positions 0 … 8
 assert torch.allclose(together, torch.stack([turned(q, t) for t in range(9)]), atol=1e-6)
 assert torch.allclose(together.norm(dim=-1), q.norm().expand(9))  # lengths stay
 together.shape
@@ -461,7 +472,7 @@ class ManyLooks(nn.Module):
         super().__init__()
         added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
         self.embedding = nn.Embedding(vocab_size, d_model)
-        self.places = added[kind](longest, d_model) if kind in added else None
+        self.positions = added[kind](longest, d_model) if kind in added else None
         bias = RelativeBias(n_heads) if kind == "relative" else None
         self.attention = MultiHeadAttention(
             d_model, n_heads, has_rotation=kind == "rotary", position_bias=bias
@@ -470,8 +481,8 @@ class ManyLooks(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         x = self.embedding(tokens)  # (B, T, D)
-        if self.places is not None:
-            x = x + self.places(tokens.shape[1])
+        if self.positions is not None:
+            x = x + self.positions(tokens.shape[1])
         return self.output(x + self.attention(x, x, x, is_causal=True)).log_softmax(dim=-1)
 
 
@@ -577,7 +588,7 @@ following = test_stories.tokens[:, 1:]
 
 @torch.no_grad()
 def without_head(head: int) -> torch.Tensor:
-    """What every word costs, in nats, when one head says nothing: (B, T)."""
+    """What every word costs, in nats, with one head ablated: (B, T)."""
     model = deepcopy(best)
     model.attention.W_output.weight[:, 16 * head : 16 * (head + 1)] = 0
     return target_nll(model(read), following)
@@ -691,10 +702,10 @@ assert told.probability > 1000 * alone.probability
 from course.data.vocabulary import Batch
 
 beginnings = Batch(stories.tokens[:, :31], stories.mask[:, :31])
-n_places = read.shape[1]
+n_positions = read.shape[1]
 is_real = test_stories.mask[:, 1:]
-early = is_real & (torch.arange(n_places) < 30)
-late = is_real & (torch.arange(n_places) >= 30)
+early = is_real & (torch.arange(n_positions) < 30)
+late = is_real & (torch.arange(n_positions) >= 30)
 gaps = {}
 for kind in ("none", "learned", "sinusoidal", "relative", "rotary"):
     torch.manual_seed(0)
@@ -705,7 +716,14 @@ for kind in ("none", "learned", "sinusoidal", "relative", "rotary"):
     with torch.no_grad():
         cost = target_nll(model(read), following) / math.log(2)
     gaps[kind] = cost[early].mean().item(), cost[late].mean().item()
-    print(f"{kind:10}: {gaps[kind][0]:.2f} bits up to word 30, {gaps[kind][1]:.2f} after it")
+
+# %%
+options = {kind: after for kind, (_, after) in gaps.items()}
+figures.prediction("After word 30, which kind of positions costs least?", options, is_least=True, unit="bits")
+
+# %%
+for kind, (before, after) in gaps.items():
+    print(f"{kind:10}: {before:.2f} bits up to word 30, {after:.2f} after it")
 
 # %% [markdown]
 # The words after the thirtieth are harder for all, because these models never saw how stories end; the model without positions shows by how much. Beyond that:

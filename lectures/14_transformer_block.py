@@ -9,7 +9,7 @@
 # - count the parameters of BERT and of GPT-3 from their sizes, term by term;
 # - say what a model costs in operations and in bytes, in training and in generation.
 #
-# *45 minutes to read, about 45 seconds to run. Before this: [13 · Heads and positions](13_heads_and_positions.ipynb).*
+# *35 minutes to read, about 45 seconds to run. Before this: [13 · Heads and positions](13_heads_and_positions.ipynb).*
 #
 # **The question of the day:** what must be added to attention before it can be stacked a hundred times, and what does the stack cost?
 
@@ -40,7 +40,7 @@ device = best_device() if is_full else torch.device("cpu")
 # | $B$, $T$ | texts at once, words in each |
 # | $D$ | width of a word's vector, between blocks as well |
 # | $H$, $d_k = D/H$ | heads, width of a head |
-# | $F = 4D$ | width inside the small network |
+# | $F = 4D$ | width inside the small network (in the code `F_inside`, where `F` is torch's) |
 # | $L$ | number of blocks |
 # | $V$ | size of the vocabulary |
 # | $X$, $x_n$ | all words, one per row, $(T, D)$; one of them, $(D)$ |
@@ -61,12 +61,19 @@ def likeness(x: torch.Tensor) -> float:
 torch.manual_seed(0)
 layers = [MultiHeadAttention(64, n_heads=4) for _ in range(12)]
 words = torch.randn(10, 64)  # (T, D)
-x, course_of = words, [likeness(words)]
+x, without_residual = words, [likeness(words)]
 with torch.no_grad():
     for layer in layers:
         x = layer(x[None], x[None], x[None])[0]
-        course_of.append(likeness(x))
-print([round(value, 2) for value in course_of])
+        without_residual.append(likeness(x))
+
+# %%
+figures.prediction(
+    "What is the mean cosine after twelve layers of attention?", min(1.0, without_residual[-1])
+)
+
+# %%
+print([round(value, 2) for value in without_residual])
 
 # %% [markdown]
 # After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The solution is short: keep what was there, and *add* what was found.
@@ -82,7 +89,7 @@ with torch.no_grad():
         x = x + layer(x[None], x[None], x[None])[0]
         with_residual.append(likeness(x))
 print([round(value, 2) for value in with_residual])
-assert course_of[-1] > 0.99
+assert without_residual[-1] > 0.99
 assert with_residual[-1] < 0.5
 
 # %% [markdown]
@@ -377,7 +384,7 @@ print(f"{n_built:,} in a block of width 24; share of the mlp's matrices: {8 * 24
 V, T_most, D, F_inside, L = 30_522, 512, 1024, 4096, 24
 bert = {
     "tokens          V D": V * D,
-    "places          T D": T_most * D,
+    "positions       T D": T_most * D,
     "segments        2 D": 2 * D,
     "first norm      2 D": 2 * D,
     "attention       L 4(D² + D)": L * 4 * (D * D + D),
@@ -399,7 +406,7 @@ V, T_most, D, L = 50_257, 2048, 12_288, 96
 F_inside = 4 * D
 gpt3 = {
     "tokens          V D": V * D,
-    "places          T D": T_most * D,
+    "positions       T D": T_most * D,
     "attention       L 4(D² + D)": L * 4 * (D * D + D),
     "mlp             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
     "norms           L 4D": L * 4 * D,
@@ -568,6 +575,12 @@ memory = {
     "activations": activations,
     "KV cache": cache_bytes(GPT2_SMALL, batch_size=8),
 }
+
+# %%
+options = {name: n_bytes / 1e9 for name, n_bytes in memory.items()}
+figures.prediction("What takes most memory?", options, unit="GB")
+
+# %%
 for name, n_bytes in memory.items():
     print(f"{name:11} {n_bytes / 1e9:.2f} GB")
 

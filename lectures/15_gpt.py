@@ -47,9 +47,9 @@ if not is_full:
 #
 # The **G**enerative **P**re-trained **T**ransformer does one thing: it generates the next token. It is lecture 01's chain rule with the best context so far:
 #
-# $$\Pr(t_1, t_2, \dots, t_N) = \Pr(t_1) \prod_{n=2}^{N} \Pr(t_n \mid t_1, t_2, \dots, t_{n-1}),$$
+# $$P(x_1, x_2, \dots, x_T) = P(x_1) \prod_{t=2}^{T} P(x_t \mid x_1, x_2, \dots, x_{t-1}),$$
 #
-# for instance $\Pr(\text{learning deep learning is fun}) = \Pr(\text{learning}) \cdot \Pr(\text{deep} \mid \text{learning}) \cdot \Pr(\text{learning} \mid \text{learning deep}) \cdot \Pr(\text{is} \mid \dots) \cdot \Pr(\text{fun} \mid \dots)$. Training makes the logarithm of this product as large as possible on real texts, all its
+# for instance $P(\text{learning deep learning is fun}) = P(\text{learning}) \cdot P(\text{deep} \mid \text{learning}) \cdot P(\text{learning} \mid \text{learning deep}) \cdot P(\text{is} \mid \dots) \cdot P(\text{fun} \mid \dots)$. Training makes the logarithm of this product as large as possible on real texts, all its
 # factors at once. For a story of our language:
 
 # %%
@@ -86,7 +86,7 @@ assert sentence.followed[2].probability > 100 * sentence.followed[0].probability
 # | $q_i, k_j, v_j$ | query, key, value of a position | $(d_k)$ |
 # | $s_{ij} = q_i \cdot k_j / \sqrt{d_k}$ | score of position $j$ for the query at position $i$ | $(B, H, T, T)$ |
 # | $m_{ij}$ | mask: $0$ where $j \le i$, $-\infty$ where $j > i$ | $(T, T)$ |
-# | $a_{ij}$ | weight, the softmax of $s_{ij} + m_{ij}$ over $j$ | $(B, H, T, T)$ |
+# | $\alpha_{ij}$ | weight, the softmax of $s_{ij} + m_{ij}$ over $j$ | $(B, H, T, T)$ |
 #
 # Take five tokens, one head and a loop: position $i$ takes its softmax over the scores up to $i$, and the rest of the row is zero.
 
@@ -130,7 +130,7 @@ for name, found in ways.items():
 #
 # ## A GPT in fewer than seventy lines
 #
-# A GPT consists of multi-head attention (lecture 13), the block in pre-norm order (lecture 14), and token embeddings that are used twice, at the input and at the output. The argument `memory` is for later.
+# A GPT consists of multi-head attention (lecture 13), the block in pre-norm order (lecture 14), and token embeddings that are used twice, at the input and at the output. The argument `cache` is for later.
 #
 # The sum that runs through all blocks, to which every layer adds its result, is called the **residual stream**.
 #
@@ -158,6 +158,7 @@ class Sizes:
     deviation: float = 0.1  # of the first weights; GPT-2, much wider, takes 0.02
 
 
+# %%
 class Attention(nn.Module):
     """H heads of self-attention; each position looks at itself and to the left."""
 
@@ -166,18 +167,18 @@ class Attention(nn.Module):
         self.sizes, D = sizes, sizes.d_model
         self.W_query, self.W_key, self.W_value, self.W_output = (nn.Linear(D, D) for _ in range(4))
 
-    def forward(self, x, memory=None):
+    def forward(self, x, cache=None):
         B, T, D = x.shape
         q, k, v = (
             W(x).view(B, T, self.sizes.n_heads, -1).transpose(1, 2)
             for W in (self.W_query, self.W_key, self.W_value)
         )  # (B, H, T, d_k)
         if self.sizes.is_rotary:
-            first = 0 if memory is None else memory.length
+            first = 0 if cache is None else cache.length
             q, k = rotate(q, first), rotate(k, first)
-        if memory is not None:
-            k, v = memory.append(k, v)  # (B, H, all positions so far, d_k)
-        is_causal = self.sizes.is_causal and T > 1  # a single new position may see everything remembered
+        if cache is not None:
+            k, v = cache.append(k, v)  # (B, H, all positions so far, d_k)
+        is_causal = self.sizes.is_causal and T > 1  # a single new position may see all that is cached
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)  # (B, H, T, d_k)
         return self.W_output(mixed.transpose(1, 2).reshape(B, T, D))
 
@@ -193,11 +194,12 @@ class Block(nn.Module):
         self.attention = Attention(sizes)
         self.expand, self.contract = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
 
-    def forward(self, x, memory=None):
-        x = x + self.attention(self.norm_attention(x), memory)
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm_attention(x), cache)
         return x + self.contract(F.gelu(self.expand(self.norm_feed_forward(x)), approximate="tanh"))
 
 
+# %%
 class Decoder(nn.Module):
     """Tokens (B, T) → log-probabilities of the next token at every position (B, T, V)."""
 
@@ -215,14 +217,14 @@ class Decoder(nn.Module):
                     parameter, std=sizes.deviation / (math.sqrt(2 * sizes.n_layers) if is_added else 1)
                 )
 
-    def forward(self, tokens, memories=None):
-        memories = memories or [None] * len(self.blocks)
-        first = 0 if memories[0] is None else memories[0].length
+    def forward(self, tokens, caches=None):
+        caches = caches or [None] * len(self.blocks)
+        first = 0 if caches[0] is None else caches[0].length
         x = self.embedding(tokens)  # (B, T, D)
         if self.positions is not None:
             x = x + self.positions.weight[first : first + tokens.shape[1]]
-        for block, memory in zip(self.blocks, memories, strict=True):
-            x = block(x, memory)
+        for block, cache in zip(self.blocks, caches, strict=True):
+            x = block(x, cache)
         return (self.norm(x) @ self.embedding.weight.T).log_softmax(-1)
 
 
@@ -260,7 +262,7 @@ assert (influence(small).triu(diagonal=1) == 0).all()
 # %% [markdown]
 # There are only zeros above the diagonal, through all layers: the output at position $i$ cannot depend on what comes after it. And what happens without the mask? Two models get the same beginnings of stories and the same few steps. **Predict, then run:** what is the loss of the one that may look ahead, and what does it write?
 
-# %% trained
+# %%
 stories = language.sample(200_000 if is_full else 18_000, torch.Generator().manual_seed(1))
 test_stories = language.sample(1000, torch.Generator().manual_seed(0))
 
@@ -271,6 +273,7 @@ def beginnings(step: int) -> tuple[torch.Tensor, torch.Tensor]:
     return tokens[:, :-1], tokens[:, 1:]
 
 
+# %% trained
 n_steps, losses = 300 if is_full else 150, {}
 for is_causal in (True, False):
     torch.manual_seed(0)
@@ -284,6 +287,8 @@ for is_causal in (True, False):
             text = torch.cat([text, tried(text)[:, -1].argmax(-1, keepdim=True)], dim=1)
     print(f"{'with' if is_causal else 'without'} the mask: loss {losses[is_causal]:.2f} nats, writes:")
     print(textwrap.fill(language.read(text[0]), 100), "\n")
+
+# %%
 last = [beginnings(step) for step in range(n_steps - 10, n_steps)]  # the same ten batches
 possible = sum(target_nll(language(inputs), targets).mean() for inputs, targets in last) / 10
 print(f"the true language itself pays {possible:.2f} nats")
@@ -368,6 +373,7 @@ def attention_of(model: Decoder, layer: int, tokens: torch.Tensor) -> torch.Tens
     return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(future, -torch.inf).softmax(-1)[0]
 
 
+# %%
 text = "nora had cups , hats , cats , pears and books . the king sings . she read books and fed"
 tokens = torch.tensor([vocabulary.encode(text.split(), bos=True)])
 with torch.no_grad():
@@ -401,7 +407,7 @@ figures.kv_cache(example.split(), 5, n_layers=2, d_model=64)
 
 
 # %%
-class Memory:
+class LayerCache:
     """Keys and values of one layer, for all positions so far: the KV cache."""
 
     def __init__(self) -> None:
@@ -421,35 +427,36 @@ class Memory:
 # Word by word with a cache, or the whole text at once: the outputs must be the same.
 
 # %%
-memories = [Memory() for _ in model.blocks]
+caches = [LayerCache() for _ in model.blocks]
 with torch.no_grad():
-    one_by_one = torch.cat([model(tokens[:, t : t + 1], memories) for t in range(tokens.shape[1])], dim=1)
+    one_by_one = torch.cat([model(tokens[:, t : t + 1], caches) for t in range(tokens.shape[1])], dim=1)
     at_once = model(tokens)
 assert torch.allclose(one_by_one, at_once, atol=1e-4)
 print(
-    f"largest difference below 1e-4; each layer remembers {memories[0].length} positions of width {sizes.d_model}, twice"
+    f"largest difference below 1e-4; each layer has cached {caches[0].length} positions of width {sizes.d_model}, twice"
 )
 
 
 # %%
 @torch.no_grad()
-def write(model: Decoder, text: torch.Tensor, n_tokens: int, has_memory: bool) -> torch.Tensor:
+def write(model: Decoder, text: torch.Tensor, n_tokens: int, has_cache: bool) -> torch.Tensor:
     """Append the most probable token n times to texts (B, T)."""
-    memories = [Memory() for _ in model.blocks] if has_memory else None
+    caches = [LayerCache() for _ in model.blocks] if has_cache else None
     new = text
     for _ in range(n_tokens):
-        log_probs = model(new if has_memory else text, memories)[:, -1]
+        log_probs = model(new if has_cache else text, caches)[:, -1]
         new = log_probs.argmax(-1, keepdim=True)
         text = torch.cat([text, new], dim=1)
     return text
 
 
+# %%
 prompts = test_stories.tokens[:16, :13]
 written = {}
-for has_memory in (False, True):
+for has_cache in (False, True):
     began = time.perf_counter()
-    written[has_memory] = write(model, prompts, 80, has_memory)
-    print(f"{'with' if has_memory else 'without'} a memory: {time.perf_counter() - began:.2f} s")
+    written[has_cache] = write(model, prompts, 80, has_cache)
+    print(f"{'with' if has_cache else 'without'} a cache: {time.perf_counter() - began:.2f} s")
 assert written[True].equal(written[False])
 first = written[True][0].tolist()
 print(textwrap.fill(" ".join(vocabulary.decode(first[: first.index(vocabulary.eos)])), 100))
@@ -462,6 +469,15 @@ from course.models.ledger import GPT3, cache_bytes
 
 in_bytes = 2 * 96 * 2048 * 12_288 * 2  # keys and values · layers · tokens · width · bytes
 assert cache_bytes(GPT3, bytes_per_number=2) == in_bytes
+figures.prediction(
+    "How large is GPT-3's cache for one text of 2048 tokens?",
+    in_bytes / 1e9,
+    between=(0.01, 1000),
+    is_logarithmic=True,
+    unit="GB",
+)
+
+# %%
 print(f"{in_bytes / 1e9:.1f} GB for one text; of all its parameters: {in_bytes / (2 * 175e9):.1%}")
 
 # %% [markdown]
@@ -489,6 +505,7 @@ their_config |= {
 has_transformers = importlib.util.find_spec("transformers") is not None
 
 
+# %%
 def write_checkpoint(folder: Path, config: dict) -> None:
     """Random weights in GPT-2's layout: matrices are (inputs, outputs); c_attn holds query, key and value."""
     from safetensors.torch import save_file
@@ -540,6 +557,8 @@ OURS = {
     "ln_2": "norm_feed_forward",
 }
 OURS |= {"attn.c_proj": "attention.W_output", "mlp.c_fc": "expand", "mlp.c_proj": "contract"}
+
+# %%
 found = {}
 for their_name, array in load_file(folder / "model.safetensors").items():
     module, _, part = their_name.removeprefix("transformer.").rpartition(".")
@@ -632,10 +651,10 @@ print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
 # `python -m course.shakespeare`, twenty minutes on one core.
 
 # %%
-from course import letters, shakespeare
+from course import shakespeare
 
-gpt_run = shakespeare.read_recorded()["cpu"]
-for step, written_then in gpt_run["samples"].items():
+recorded = shakespeare.read_recorded()
+for step, written_then in recorded["cpu"]["samples"].items():
     print(f"after {int(step):,} steps:\n{written_then}\n{'-' * 88}")
 
 # %% [markdown]
@@ -643,13 +662,16 @@ for step, written_then in gpt_run["samples"].items():
 # measured on the same held-out tenth of the text. Which is ahead at the end?
 
 # %%
-rnn_run = letters.read_recorded()["shakespeare"]
-writer, setting, end = rnn_run.writer, gpt_run["setting"], rnn_run.moments[-1]
-n_read = {
-    "RNN": writer.batch_size * writer.n_characters * end.step,
-    "GPT": setting["batch_size"] * setting["context_length"] * setting["training"]["n_steps"],
-}
-in_bits = {"RNN": end.bits, "GPT": gpt_run["scores"][-1][1] / math.log(2)}
+n_read, in_bits = {}, {}
+for name, run in {"RNN": recorded["rnn"], "GPT": recorded["cpu"]}.items():
+    setting, (n_steps_taken, nats, _) = run["setting"], run["scores"][-1]
+    n_read[name] = setting["batch_size"] * setting["context_length"] * n_steps_taken
+    in_bits[name] = nats / math.log(2)
+
+# %%
+figures.prediction("Which needs fewer bits per character at the end?", in_bits, is_least=True, unit="bits")
+
+# %%
 for name, bits in in_bits.items():
     print(f"{name}: {bits:.2f} bits per character, after {n_read[name] / 1e6:.1f} million characters")
 on_gpu = shakespeare.SETTINGS["gpu"]

@@ -8,7 +8,7 @@
 # - say which samplers commute, and what changes with the order of the others;
 # - measure what a sampler does to the quality and to the diversity of a text, against a language that is known exactly.
 #
-# *55 minutes to read, about a minute to run; a good place for a break is before* The pipeline, and what order changes. *Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
+# *45 minutes to read, about a minute to run; a good place for a break is before* The pipeline, and what order changes. *Before this: [15 · The decoder](15_gpt.ipynb) and [03 · Perplexity](03_perplexity.ipynb).*
 #
 # **The question of the day:** a model gives every word a probability. Which word do we write?
 
@@ -64,6 +64,11 @@ truth = language(read)[is_real].exp()  # (N, V): the true probabilities
 is_mistake = truth == 0
 wrong = (z.exp() * is_mistake).sum(-1).mean().item()
 flawless = (1 - wrong) ** language.mean_length
+
+# %%
+figures.prediction("How many stories will be without a mistake?", flawless, unit="%")
+
+# %%
 print(f"{wrong:.1%} per word; (1 - {wrong:.3f})^{language.mean_length:.0f} = {flawless:.0%} of the stories")
 assert flawless < 0.5
 
@@ -184,6 +189,11 @@ def true_bits(texts: torch.Tensor) -> torch.Tensor:
 
 told_bits = true_bits(told.tokens).where(told.mask[:, 13:], 0.0).sum(1)
 hand_bits = true_bits(by_hand).sum().item()
+
+# %%
+figures.prediction("How many bits does the story by hand cost?", hand_bits, between=(0, 60), unit="bits")
+
+# %%
 print(f"by hand, {hand_bits:.1f} bits of the language:\n{say(by_hand[0, 13:])}")
 assert hand_bits < told_bits.median() - 10  # a thousand times more probable
 
@@ -224,7 +234,7 @@ for context, z_next in real.items():
     print(f"{context} …: {bits:.1f} bits; the best token has {best[0]:.0%}, the best ten {best.sum():.0%}")
 
 # %% [markdown]
-# Here are twenty-one ways to choose the next word, by family:
+# Here are twenty-one ways to choose the next word, by family. $H$ and $P_{(i)}$ are as above, $\sigma(z)$ is the standard deviation of the logits, and $c_v$ is how often $v$ has occurred. $[c_v > 0]$ is 1 if $v$ has occurred, else 0. $n_v$ is the length of the longest ending of the text that occurred earlier and was followed by $v$ there. The small letters in the fourth column are numbers that the user sets.
 #
 # | | sampler | $z'_v$, or which $v$ stay | parameter | its danger | proposed by |
 # |---|---|---|---|---|---|
@@ -249,8 +259,6 @@ for context, z_next in real.items():
 # | control | **Mirostat** | $-\log_2 P(v) \le \mu$, and $\mu$ is steered to a mean of $\tau$ bits | $\tau$ | evens out what is uneven by nature | Basu and others, 2021 |
 # | search | **beam** | the $k$ most probable beginnings | $k$ | what is probable is not typical | Lowerre, 1976 |
 # | | **contrastive** | the best of $k$, less $\alpha$ times its likeness to the past | $\alpha$ | one reading for each of $k$ candidates | Su and others, 2022 |
-#
-# $H$ and $P_{(i)}$ are as above, $\sigma(z)$ is the standard deviation of the logits, and $c_v$ is how often $v$ has occurred. $[c_v > 0]$ is 1 if $v$ has occurred, else 0. $n_v$ is the length of the longest ending of the text that occurred earlier and was followed by $v$ there.
 #
 # Here are the ten likeliest tokens of the second distribution, as if there were no others, to play with before you read on. What does top-p keep when you make one bar tall, and what when all are equal? Raise the temperature to 2.5 with min-p at 0.5, then change the order: how many are left?
 
@@ -307,6 +315,8 @@ for name, change in ({"as it is": partial(temperature, T=1.0)} | heats).items():
     in_order = change(flat)[flat.argsort(descending=True)]
     assert (in_order.diff() <= 0).all()  # the ranking stays
     print(f"{name:16} {in_order.softmax(-1)[1000:].sum():.1%} beyond the best thousand")
+
+# %%
 compare(heats)
 
 # %% [markdown]
@@ -372,6 +382,12 @@ filters = {
 same = [name for name, change in filters.items() if n_left(change(real[PEAKED])) == n_left(change(flat))]
 alone = [name for name, change in filters.items() if n_left(change(real[PEAKED])) == 1]
 assert same == ["top-k 20"]
+options = {name: name in alone for name in filters}
+figures.prediction(
+    "Which keep just one word after “The capital of France is”? (There may be several.)", options
+)
+
+# %%
 print("as many in both places:", *same, "; one word after the first:", *alone)
 capitals = predict(PEAKED).likely  # the best first
 rank, london = next((rank, each) for rank, each in enumerate(capitals, 1) if each.text == " London")
@@ -589,12 +605,26 @@ orders = {
     "penalty, then top-p": tight(punish(flat)),
     "top-p, then penalty": punish(tight(flat)),
 }
+
+# %%
+n_times = n_left(orders["hot, then top-p"]) / n_left(orders["top-p, then hot"])
+figures.prediction(
+    "How many times as many tokens stay if the temperature comes first?",
+    n_times,
+    between=(0.1, 100),
+    is_logarithmic=True,
+    unit="times",
+)
+
+# %%
 for name, after in orders.items():
     print(f"{name:20} {n_left(after):6,} tokens, H = {entropy(after) / math.log(2):.1f} bits")
-assert n_left(orders["hot, then top-p"]) > 5 * n_left(orders["top-p, then hot"])
+assert n_times > 5
 same = [name for name, cut in filters.items() if cut(hot(flat)).isinf().equal(hot(cut(flat)).isinf())]
 assert same == ["top-k 20", "top-nσ 1.5"]
 print("the same tokens in either order:", *same)
+
+# %%
 early = tight(dry(z_loop, said, m=2.0)).softmax(-1)[favourite]
 late = dry(tight(z_loop), said, m=2.0).softmax(-1)[favourite]
 print(f"P(loved) in the loop: {early:.2f} with DRY before top-p, {late:.2f} with DRY after it")
@@ -665,7 +695,7 @@ assert report["greedy"][1] < report["min-p 0.1"][1] / 2
 #
 # - Most filters leave about twice as many stories without a mistake as plain sampling, at nearly the same diversity. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p prevents that.
 # - Greedy writes almost the same in every story, and not even without mistakes: a mistake once made is made every time.
-# - The effects of penalties and DRY are hardly larger than chance: these texts do not suffer from what they treat. XTC throws the best words away on purpose. Here it does so at every word, and no story survives that.
+# - No penalty helps: these texts do not suffer from what penalties treat. *No repeat* ruins most stories, because a story of this language has to repeat sequences of three words. XTC throws the best words away on purpose. Here it does so at every word, and hardly a story survives that.
 # - Mirostat evens out the surprise. This language is uneven by nature, with a free choice here and a forced word there. A limit of a few bits cuts the free choices short, and the stories become alike.
 #
 # ## Where it breaks

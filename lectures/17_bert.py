@@ -8,7 +8,7 @@
 # - pre-train an encoder on text without labels, and fine-tune it for sentiment, named entities and answer spans;
 # - measure what pre-training was worth, against the best accuracy that is possible at all.
 #
-# *35 minutes to read, about a minute to run. Before this: [14 · The Transformer block](14_transformer_block.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+# *30 minutes to read, about a minute to run. Before this: [14 · The Transformer block](14_transformer_block.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
 # **The question of the day:** if a model need not write, why should it read in one direction only?
 
@@ -135,24 +135,24 @@ print(fill(" ".join(vocabulary.decode(encoded[-1], keep_special=True)), 100))
 #
 # There is a catch: after pre-training, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the targets, 80 % become `<mask>`, 10 % another word at random, and 10 % stay as they are. So any word may be a target, and no word of the input can be trusted blindly.
 #
-# In the code, `holes` is the text as the model reads it, with its holes, and `asked` says which words are asked for: position → the word that stood there. As a loop:
+# In the code, `inputs` is the text as the model reads it, and `targets` has the words to be predicted: position → the word that stood there. As a loop:
 
 
 # %%
 def hide_one_by_one(tokens: list[int], rng: Random) -> tuple[list[int], dict[int, int]]:
-    """The text with holes, and what stood at the positions asked for."""
-    holes, asked = list(tokens), {}
+    """The text as the model reads it, and the targets by their positions."""
+    inputs, targets = list(tokens), {}
     for t, token in enumerate(tokens):
-        if token > MASK and rng.random() < 0.15:  # special tokens are never asked for
-            asked[t] = token
+        if token > MASK and rng.random() < 0.15:  # special tokens are never targets
+            targets[t] = token
             kind = rng.random()
-            holes[t] = MASK if kind < 0.8 else rng.randrange(MASK + 1, V) if kind < 0.9 else token
-    return holes, asked
+            inputs[t] = MASK if kind < 0.8 else rng.randrange(MASK + 1, V) if kind < 0.9 else token
+    return inputs, targets
 
 
-holes, asked = hide_one_by_one(encoded[1], Random(7))
-print(fill(" ".join(vocabulary.decode(holes, keep_special=True)), 100))
-print({t: vocabulary.word(token) for t, token in asked.items()})
+inputs, targets = hide_one_by_one(encoded[1], Random(7))
+print(fill(" ".join(vocabulary.decode(inputs, keep_special=True)), 100))
+print({t: vocabulary.word(token) for t, token in targets.items()})
 
 # %% [markdown]
 # In tensors, a whole batch is masked at once. Where there is no target, the entry is −100, which PyTorch's cross-entropy ignores.
@@ -162,28 +162,31 @@ print({t: vocabulary.word(token) for t, token in asked.items()})
 def hide(
     tokens: torch.Tensor, generator: torch.Generator, share: float = 0.15
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs with holes and targets, both (B, T)."""
+    """Masked inputs and targets, both (B, T)."""
     draw, kind = torch.rand(2, *tokens.shape, generator=generator)
-    is_asked = (tokens > MASK) & (draw < share)
+    is_target = (tokens > MASK) & (draw < share)
     others = torch.randint(V - MASK - 1, tokens.shape, generator=generator) + MASK + 1
-    inputs = torch.where(is_asked & (kind < 0.8), MASK, tokens)
-    inputs = torch.where(is_asked & (kind >= 0.9), others, inputs)
-    return inputs, torch.where(is_asked, tokens, -100)
+    inputs = torch.where(is_target & (kind < 0.8), MASK, tokens)
+    inputs = torch.where(is_target & (kind >= 0.9), others, inputs)
+    return inputs, torch.where(is_target, tokens, -100)
 
 
 # %% [markdown]
-# **Predict, then run:** of all words, what fraction is asked for, what fraction becomes `<mask>`, and what fraction is asked for but looks untouched?
+# **Predict, then run:** of all words, what fraction are targets, what fraction becomes `<mask>`, and what fraction are targets that look untouched?
 
 # %%
 many = torch.tensor([encoded[1]] * 20_000)
 inputs, targets = hide(many, torch.Generator().manual_seed(0))
-is_word, is_asked = many > MASK, targets != -100
-for name, chosen in {
-    "asked for": is_asked,
-    "<mask>": inputs == MASK,
-    "untouched": is_asked & (inputs == many),
-}.items():
-    print(f"{name:10} {(chosen & is_word).sum() / is_word.sum():.3f}")
+is_word, is_target = many > MASK, targets != -100
+chosen = {"targets": is_target, "<mask>": inputs == MASK, "untouched": is_target & (inputs == many)}
+fractions = {name: ((which & is_word).sum() / is_word.sum()).item() for name, which in chosen.items()}
+figures.prediction(
+    "What fraction of all words becomes <mask>?", fractions["<mask>"], between=(0, 0.3), unit="%"
+)
+
+# %%
+for name, fraction in fractions.items():
+    print(f"{name:10} {fraction:.3f}")
 
 # %% [markdown]
 # 15 %, 12 %, and a little over 1.5 %: sometimes the word drawn at random is the word itself.
@@ -234,6 +237,7 @@ class Reader(nn.Module):
         return self.encoder(self.norm(x), mask[:, None, None, :], is_causal=self.is_causal)
 
 
+# %%
 class WordAtEachPosition(nn.Module):
     """Logits (B, T, V) for the word at each position, not after it."""
 
@@ -284,9 +288,9 @@ assert torch.stack(influence).all()
 # to fill a span, the model must find the sentence in the passage by the words that are left.
 
 
-# %% trained
+# %%
 def hide_spans(tokens: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs with one hole of two to five words in each first text, and targets, both (B, T)."""
+    """Inputs with a masked span of two to five words in each first text, and targets, both (B, T)."""
     inputs, targets = tokens.clone(), torch.full_like(tokens, -100)
     for row, text in enumerate(tokens):
         n_words = int((text == SEP).nonzero()[0]) - 2  # without <cls>, the full stop and <sep>
@@ -297,8 +301,9 @@ def hide_spans(tokens: torch.Tensor, generator: torch.Generator) -> tuple[torch.
     return inputs, targets
 
 
+# %%
 def masked_texts(step: int) -> tuple[torch.Tensor, ...]:
-    """Inputs with holes, mask, segments, targets: a function of the step and nothing else."""
+    """Masked inputs, mask, segments, targets: a function of the step and nothing else."""
     generator = torch.Generator().manual_seed(step)
     kind = (0, 1, 0, 2, 0)[step % 5]  # reviews more often: which adjectives are praise is learned slowly
     chosen = torch.randint(8000, (32,), generator=generator) + 8000 * kind
@@ -312,6 +317,7 @@ def masked_loss(model: nn.Module, example: tuple[torch.Tensor, ...]) -> torch.Te
     return F.cross_entropy(model(inputs, mask, segments).flatten(0, 1), targets.flatten(), ignore_index=-100)
 
 
+# %% trained
 bert = WordAtEachPosition(reader)
 history = train(
     bert,
@@ -356,7 +362,7 @@ sentence = "clara works for washington post and ford lives in cape town ."
 figures.fill_in(sentence.split(), both_readers(sentence), vocabulary.words, start=6)
 
 # %% [markdown]
-# In these sentences a person lives somewhere, and a buyer, or the thing that is bought, is often a firm. **Predict, then run:** how much probability does each model give, in place of *ford*, to words that can only begin the name of an organisation, and how does that depend on the verb that follows?
+# In these sentences only a person lives somewhere, and those who buy or are bought are often firms. **Predict, then run:** how much probability does each model give, in place of *ford*, to words that can only begin the name of an organisation, and how does that depend on the verb that follows?
 
 # %%
 kinds = (name_config.people, name_config.places, name_config.organisations)
@@ -450,8 +456,8 @@ def class_accuracy(model, text, labels) -> float:
 
 
 def tag_accuracy(model, text, labels) -> float:
-    asked = labels[0] != -100
-    return (model(*text).argmax(-1) == labels[0])[asked].float().mean().item()
+    is_tagged = labels[0] != -100
+    return (model(*text).argmax(-1) == labels[0])[is_tagged].float().mean().item()
 
 
 def span_accuracy(model, text, labels) -> float:
@@ -515,6 +521,13 @@ for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) 
         with torch.no_grad():
             accuracy[name, start] = judge(model, tests[name][:3], tests[name][3:])
         tuned[name] = model
+
+# %%
+gained = {name: accuracy[name, "pre-trained"] - accuracy[name, "from scratch"] for name in jobs}
+figures.prediction("For which task does pre-training raise the accuracy most?", gained, unit="%")
+
+# %%
+for name in jobs:
     scratch, pretrained = accuracy[name, "from scratch"], accuracy[name, "pre-trained"]
     print(
         f"{name:10} from scratch {scratch:.1%}, pre-trained {pretrained:.1%}, best possible {best[name]:.1%}"
@@ -522,7 +535,7 @@ for name, (examples, n_outputs, is_on_cls, loss, judge, n_steps, learning_rate) 
     assert pretrained > scratch
 
 # %% [markdown]
-# All three gain, each for a reason that can be named. To fill "▁ lives in" and "▁ bought", a model must know who lives and who buys; sixty labelled sentences only had to name the two kinds. To fill a gap among opinions, it must know which adjectives occur together; twenty reviews only had to say which group is praise. To fill a span, it must find a sentence again by the words that are
+# All three gain, each for a reason that can be named. To fill "▁ lives in" and "▁ bought", a model must know who lives and who buys; sixty labelled sentences only had to name the two kinds. To fill in a masked word among opinions, it must know which adjectives occur together; twenty reviews only had to say which group is praise. To fill a span, it must find a sentence again by the words that are
 # left; three hundred questions only had to say where to point.
 #
 # Here are three experiments for you. Change the seed in `fresh_reader`: the numbers move, most of all from scratch on the spans, where it is luck whether 300 steps find the look-up. Add some dozens of labelled reviews: the fresh encoder catches up, because pre-training pays while labels are few. And pre-training pays only if its objective needs what the task needs: put `hide` in the place of
@@ -565,7 +578,7 @@ figures.still(
         for name in jobs
     )
     + ".",
-    caption="Left bars: from scratch; right bars: pre-trained. Dashed: the best possible. Dotted: always the commonest answer.",
+    caption="Left bars: from scratch; right bars: pre-trained. Dashed: the best possible. Dotted: always the most frequent answer.",
 )
 
 # %% [markdown]
@@ -645,11 +658,16 @@ assert abs(counted_sizes["BERT large"] / 340e6 - 1) < 0.03
 known = ("ada put the red ball <mask> <mask> <mask> .", "ben put the green key under the old bed .")
 row, mask, segments = batch_of([with_specials(*(tuple(text.split()) for text in known))])
 with torch.no_grad():
-    holes = bert(row, mask, segments).softmax(-1)[row == MASK]  # (3, V)
+    at_masks = bert(row, mask, segments).softmax(-1)[row == MASK]  # (3, V)
 three_words = [place.split() for place in passage_config.places if len(place.split()) == 3]
-shares = {" ".join(place): holes[range(3), vocabulary.encode(place)].prod().item() for place in three_words}
+shares = {
+    " ".join(place): at_masks[range(3), vocabulary.encode(place)].prod().item() for place in three_words
+}
+figures.prediction("How often is the result a real place?", sum(shares.values()), unit="%")
+
+# %%
 print({place: round(share, 3) for place, share in shares.items()}, f"together {sum(shares.values()):.2f}")
-print("the most probable word in each hole:", " ".join(vocabulary.word(int(i)) for i in holes.argmax(-1)))
+print("the most probable word at each mask:", " ".join(vocabulary.word(int(i)) for i in at_masks.argmax(-1)))
 
 # %% [markdown]
 # The rest are mixtures of words from different places. You could fill in one word at a time, but that is a chain rule again, with a model that was not trained for it. **It learns from 15 % of the words**; a decoder learns from all of them in every step. **`<mask>` never occurs** in any task after pre-training, so pre-training and fine-tuning do not match. And the paper's second training objective, to

@@ -8,7 +8,7 @@
 # - put encoder and decoder together and train them to translate;
 # - compare the result with the recurrent translator of lecture 11, on the same data and on equal terms.
 #
-# *30 minutes to read, about a minute and a half to run, most of it two trainings. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
+# *35 minutes to read, about a minute and a half to run, most of it two trainings. You need the block of [14 · The Transformer block](14_transformer_block.ipynb), the decoder of [15 · GPT](15_gpt.ipynb), the encoder of [17 · BERT](17_bert.ipynb), and the data of [11 · Attention](11_attention.ipynb).*
 #
 # **The question of the day:** the recurrent translator with attention works. What do we gain if nothing in it is recurrent any more?
 
@@ -36,13 +36,13 @@ device = best_device() if is_full else torch.device("cpu")
 # Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: before each word, look back. In the Transformer this is **cross-attention**, the attention of lecture 12 with
 # one change: the queries come from one sequence, the keys and values from another.
 #
-# $$Q = X W_q, \qquad K = M W_k, \qquad V = M W_v, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q K^\top}{\sqrt{d_k}} + \text{mask}\Big) V.$$
+# $$Q = X W_q^\top, \qquad K = M W_k^\top, \qquad V = M W_v^\top, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q K^\top}{\sqrt{d_k}} + \text{mask}\Big) V.$$
 #
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $X$ | the decoder's vectors, one for each target position | $(T, D)$ | `x` |
 # | $M$ | the **memory**: the output of the encoder's *last* layer, one vector for each source word | $(S, D)$ | `memory` |
-# | $W_q, W_k, W_v$ | as in lecture 12, but stored transposed, so that $X$ is multiplied directly; for one head of width $d_k$ | $(D, d_k)$ | `W_query`, … |
+# | $W_q, W_k, W_v$ | as in lecture 12, for one head of width $d_k$ | $(d_k, D)$ each | `W_query`, … |
 # | $Q$; $K$, $V$ | queries of the target; keys and values of the source (in shapes, $V$ counts words) | $(T, d_k)$; $(S, d_k)$ | `query`; `key`, `value` |
 # | mask | 0 where attending is allowed, $-\infty$ where it is not | $(T, S)$ | `mask` |
 #
@@ -52,20 +52,20 @@ device = best_device() if is_full else torch.device("cpu")
 B, T, S, D, d_k = 2, 3, 5, 6, 4
 generator = torch.Generator().manual_seed(0)
 x, memory = torch.randn(B, T, D, generator=generator), torch.randn(B, S, D, generator=generator)
-W_query, W_key, W_value = (torch.randn(D, d_k, generator=generator) for _ in range(3))
+W_query, W_key, W_value = (torch.randn(d_k, D, generator=generator) for _ in range(3))
 looked_up = torch.zeros(B, T, d_k)
 for b in range(B):
     for t in range(T):
-        query = x[b, t] @ W_query
-        scores = torch.stack([query @ (memory[b, i] @ W_key) for i in range(S)]) / math.sqrt(d_k)
+        query = W_query @ x[b, t]
+        scores = torch.stack([query @ (W_key @ memory[b, i]) for i in range(S)]) / math.sqrt(d_k)
         weights = scores.softmax(0)  # over the S source words
-        looked_up[b, t] = sum(weights[i] * (memory[b, i] @ W_value) for i in range(S))
+        looked_up[b, t] = sum(weights[i] * (W_value @ memory[b, i]) for i in range(S))
 
 
 # %%
 def look(x, memory, mask=None):
     """Attention of x (B, T, D) over memory (B, S, D); mask: True = may be looked at."""
-    query, key, value = x @ W_query, memory @ W_key, memory @ W_value
+    query, key, value = x @ W_query.T, memory @ W_key.T, memory @ W_value.T
     scores = query @ key.transpose(1, 2) / math.sqrt(d_k)  # (B, T, S)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
@@ -136,7 +136,7 @@ from course.models import FeedForward, LayerNorm, MultiHeadAttention, Transforme
 
 
 class DecoderLayer(nn.Module):
-    """Look at what is written, look at the source, think."""
+    """Self-attention, cross-attention and a feed-forward network, each added to what was there."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -171,6 +171,15 @@ sizes = TransformerConfig(d_model=64, n_heads=4, n_layers=2, d_ff=256, is_pre_no
 n_encoder, n_decoder = (
     sum(w.numel() for w in layer(sizes).parameters()) for layer in (EncoderLayer, DecoderLayer)
 )
+figures.prediction(
+    "How many more weights does a decoder layer have than an encoder layer, for D = 64?",
+    n_decoder - n_encoder,
+    between=(100, 1_000_000),
+    is_logarithmic=True,
+    unit="weights",
+)
+
+# %%
 print(f"encoder layer {n_encoder:,}, decoder layer {n_decoder:,}, difference {n_decoder - n_encoder:,}")
 assert n_decoder - n_encoder == 4 * 64**2 + 4 * 64 + 2 * 64
 
@@ -186,6 +195,16 @@ figures.machine("transformer")
 
 # %% [markdown]
 # **A question:** while one word after the other is written, which half of the drawing has to be computed only once?
+
+
+# %%
+def initialise(model: nn.Module, D: int) -> None:
+    """First weights: embeddings of deviation 1/√D, matrices as Glorot and Bengio (2010) draw them."""
+    for name, weight in model.named_parameters():
+        if "embedding" in name:
+            nn.init.normal_(weight, std=1 / math.sqrt(D))
+        elif weight.ndim == 2:
+            nn.init.xavier_uniform_(weight)
 
 
 # %%
@@ -210,11 +229,7 @@ class EncoderDecoder(nn.Module):
                 "norm": LayerNorm(self.D),
             }
         )
-        for name, weight in self.named_parameters():
-            if "embedding" in name:
-                nn.init.normal_(weight, std=1 / math.sqrt(self.D))
-            elif weight.ndim == 2:
-                nn.init.xavier_uniform_(weight)
+        initialise(self, self.D)
 
     def embed(self, tokens, embedding):
         return embedding(tokens) * math.sqrt(self.D) + self.positions(tokens.shape[1])  # (B, T, D)
@@ -292,18 +307,29 @@ from course.translation_experiment.quality import quality, translations
 
 short = encoded([pair for pair in pairs if len(pair.source) <= 8])
 test = translation_pairs(TranslationConfig(min_length=5, max_length=8), 60, Random(5), exclude=known)
+loss, bleu, example = {}, {}, {}
 for is_causal in (True, False):
     torch.manual_seed(0)
     model = Translator(len(english), len(french), sizes, is_causal)
-    losses = fit(model, short, 200, 5e-3).losses
+    loss[is_causal] = sum(fit(model, short, 200, 5e-3).losses[-20:]) / 20
     written = translations(model.cpu(), encoded(test), french)
-    result = quality(written, [pair.target for pair in test])
-    print(
-        f"triangle {is_causal!s:5}: loss {sum(losses[-20:]) / 20:.2f}, free running BLEU {result.bleu:.1f}, "
-        f"for example “{' '.join(written[0][:8])}”"
-    )
-    if not is_causal:
-        assert result.bleu < 5
+    bleu[is_causal] = quality(written, [pair.target for pair in test]).bleu
+    example[is_causal] = " ".join(written[0][:8])
+
+# %%
+is_lower, is_better = loss[False] < loss[True], bleu[False] > bleu[True]
+options = {
+    "a lower loss and better translations": is_lower and is_better,
+    "a lower loss and worse translations": is_lower and not is_better,
+    "a higher loss": not is_lower,
+}
+figures.prediction("What does the model without the triangle reach?", options)
+
+# %%
+for is_causal in (True, False):
+    print(f"triangle {is_causal!s:5}: loss {loss[is_causal]:.2f}, free running BLEU {bleu[is_causal]:.1f}")
+    print(f"  for example “{example[is_causal]}”")
+assert bleu[False] < 5
 
 # %% [markdown]
 # The loss is excellent, and there is no translation. The model has learned to copy the next word from its input, and when it writes by itself there is no next word to copy. A loss too good to be true is the symptom to remember.
@@ -393,6 +419,8 @@ tests = {
     )
     for length in lengths
 }
+
+# %%
 written = {
     name: {length: translations(model, encoded(some), french) for length, some in tests.items()}
     for name, model in models.items()
@@ -439,6 +467,16 @@ from course.translation_experiment.records import recorded_results
 from course.translation_experiment.tables import at_length, in_words, with_range
 
 budgets = {scale: recorded_results(f"budgets_{scale}") for scale in ("1x", "4x")}
+longer = {same[0]["kind"]: same for same in by_model(budgets["4x"]["runs"]).values()}
+options = {}
+for n in (15, 30):
+    lowest, highest = (
+        end(at_length(longer[kind], n, "bleu")) for end, kind in ((min, "RNNsearch"), (max, "Transformer"))
+    )
+    options[f"at {n} words"] = highest >= lowest  # the ranges of the seeds meet
+figures.prediction("Where does the Transformer catch up with RNNsearch?", options)
+
+# %%
 for each in budgets.values():
     print("stored results of:", each["command"], sep="\n")
 
@@ -493,7 +531,7 @@ places.table = usual
 assert by_place[40] < 0.5 * by_place[0]
 
 # %% [markdown]
-# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. The plain remedy is to train on all lengths that will be needed. Rotary positions depend on distances only, but distances beyond the trained lengths are new as well. In the record above they help a little beyond the trained lengths, after enough training, and not far beyond.
+# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. The plain remedy is to train on all lengths that will be needed. Rotary positions depend on distances only, but distances beyond the trained lengths are new as well. In the record above, after enough training, they help a little just beyond the trained lengths, but not far beyond.
 #
 # **Alignment.** The Transformer has not one map but one for each head of each layer. Compare each with the gold alignment, linking each target word to the source word of the largest weight:
 
@@ -782,6 +820,7 @@ print("we have just built course.models.Translator")
 # ## Further reading
 #
 # - Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser and Illia Polosukhin, ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), NIPS 2017.
+# - Xavier Glorot and Yoshua Bengio, ["Understanding the Difficulty of Training Deep Feedforward Neural Networks"](https://proceedings.mlr.press/v9/glorot10a.html), AISTATS 2010.
 # - Colin Raffel, Noam Shazeer, Adam Roberts, Katherine Lee, Sharan Narang, Michael Matena, Yanqi Zhou, Wei Li and Peter J. Liu, ["Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer"](https://jmlr.org/papers/v21/20-074.html), *Journal of Machine Learning Research* 21 (2020).
 # - Mike Lewis, Yinhan Liu, Naman Goyal, Marjan Ghazvininejad, Abdelrahman Mohamed, Omer Levy, Veselin Stoyanov and Luke Zettlemoyer, ["BART: Denoising Sequence-to-Sequence Pre-training for Natural Language Generation, Translation, and Comprehension"](https://aclanthology.org/2020.acl-main.703), ACL 2020.
 # - Yun Chen, Yang Liu, Guanhua Chen, Xin Jiang and Qun Liu, ["Accurate Word Alignment Induction from Neural Machine Translation"](https://aclanthology.org/2020.emnlp-main.42), EMNLP 2020.

@@ -9,7 +9,7 @@
 # - translate the Transformer of 2017 into one of today, line by line;
 # - say what instruction tuning and preferences add to a model that predicts, and what they do not.
 #
-# *45 minutes to read, about a minute to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
+# *35 minutes to read, about a minute to run. Before this: everything, but at least [03 · Perplexity](03_perplexity.ipynb), [09 · LSTM and GRU](09_lstm_gru.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
 # **The question of the day:** which idea saved how many bits, and how many would more of everything save?
 
@@ -261,6 +261,15 @@ print("α between amounts of text:", [round(math.log(a / b, 4), 2) for a, b in (
 (n0, a0), _, (n2, a2), (n3, a3) = points
 slope = -math.log(a2 / a0) / math.log(n2 / n0)
 predicted = a2 * (n3 / n2) ** -slope
+figures.prediction(
+    "How many times the predicted loss above the floor is the measured one?",
+    a3 / predicted,
+    between=(0.1, 10),
+    is_logarithmic=True,
+    unit="times",
+)
+
+# %%
 print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 
 # %% [markdown]
@@ -281,13 +290,13 @@ print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 # | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
 # | biases | everywhere | nearly nowhere | not needed |
 #
-# The drawing shows all of these except the experts, which have their own below; compare it with those of lectures 14 and 18.
+# The paragraphs below explain each ($F$ is the width inside the MLP, $\odot$ multiplies number by number, and $\text{SiLU}(a) = a\,\sigma(a)$). The drawing shows all of these except the experts, which have their own below; compare it with those of lectures 14 and 18.
 
 # %%
 figures.machine("llama_block")
 
 # %% [markdown]
-# **A question:** which boxes are kept in the KV cache while a text is written, and by what factor do $G$ groups make it smaller?
+# **A question:** which boxes are kept in the KV cache while a text is written? If $H$ heads of queries share $G$ heads of keys and values, by what factor is the cache smaller?
 #
 # Each takes a few lines. **RMSNorm** drops the mean and the bias:
 
@@ -300,7 +309,7 @@ assert torch.allclose(by_hand, rms_norm(x, torch.ones(6), 1e-5), atol=1e-6)
 assert torch.allclose(by_hand, nn.functional.rms_norm(x, (6,), eps=1e-5), atol=1e-6)
 
 # %% [markdown]
-# **SwiGLU** has two hidden layers side by side, and one is a gate for the other, with $\text{SiLU}(a) = a\,\sigma(a)$ as its nonlinearity. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
+# **SwiGLU** has two hidden layers side by side, and one, through SiLU, is a gate for the other. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
 
 # %%
 D, F = 6, 24
@@ -389,6 +398,12 @@ for name, n_used in {"all": 8, "per token": 2}.items():
 from course.pretrained.assistant import ASKED, INSTRUCTIONS, bits_by_examples, reply
 
 in_bits = torch.tensor(bits_by_examples())  # (examples 0 to 6, words asked)
+means = in_bits.mean(dim=1).tolist()
+figures.prediction(
+    "How many bits does the answer cost after one example?", means[1], between=(0, means[0]), unit="bits"
+)
+
+# %%
 for n, bits in enumerate(in_bits):
     spread = f"from {bits.min():.2f} to {bits.max():.2f} over {len(ASKED)} words"
     print(f"{n} example{'s: ' if n != 1 else ':  '}{bits.mean():5.2f} bits, {spread}")

@@ -24,6 +24,7 @@ from course.figures.microscope import microscope
 from course.figures.myst import as_directive
 from course.figures.optimizer_race import optimizer_race
 from course.figures.position_dial import position_dial
+from course.figures.prediction import prediction
 from course.figures.rungs import rungs
 from course.figures.sampling_bench import sampling_bench
 from course.figures.still import Still, still
@@ -61,6 +62,7 @@ __all__ = [
     "microscope",
     "optimizer_race",
     "position_dial",
+    "prediction",
     "rungs",
     "sampling_bench",
     "still",

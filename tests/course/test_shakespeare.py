@@ -1,6 +1,7 @@
 """The Shakespeare run: windows of a text, an exact validation loss, and a page made from the record."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from course import shakespeare
 from course.data.windows import N_STEPS_DRAWN, RandomWindows
 from course.evaluation import target_nll
-from course.models import GPT, GPTConfig
+from course.models import GPT, GPTConfig, RecurrentConfig, RecurrentLanguageModel
 from course.shakespeare import (
     RECORDED,
     SAMPLED_AT,
@@ -20,7 +21,7 @@ from course.shakespeare import (
     run,
     validation_loss,
 )
-from course.training import Training, next_token_loss
+from course.training import Training, TrainingConfig, next_token_loss
 
 TEXT = "Enter Romeo, and two or three others.\n" * 40
 
@@ -65,7 +66,7 @@ def test_the_validation_loss_is_the_mean_over_all_characters_of_full_windows():
             for t in range(0, 25, 4)
         ]
     )
-    assert validation_loss(model, text, batch_size=3) == pytest.approx(expected.mean().item(), rel=1e-6)
+    assert validation_loss(model, text, 4, batch_size=3) == pytest.approx(expected.mean().item(), rel=1e-6)
 
 
 def test_no_step_reads_a_number_from_the_device():
@@ -80,11 +81,47 @@ def test_no_step_reads_a_number_from_the_device():
 
 def test_a_run_is_scored_on_the_way_and_sampled_three_times():
     found = run(SETTINGS["smallest"], TEXT, torch.device("cpu"))
-    assert [step for step, _, _ in found.scores] == [20, 40]
+    assert [step for step, _, _ in found.scores] == [1, 4, 20, 40]
+    assert {len(sample) for sample in found.samples.values()} <= set(range(241))
+    assert found.n_read == len(TEXT) * 9 // 10
     assert list(found.samples) == ["1", "4", "40"]
     assert found.best[1] == min(loss for _, loss, _ in found.scores)
-    assert found.scores[1][1] < found.scores[0][1]
-    assert found.scores[1][2] <= found.seconds
+    assert found.scores[-1][1] < found.scores[0][1]
+    assert found.scores[-1][2] <= found.seconds
+
+
+def quick(seed=0):
+    """An RNN of 16 units for 30 steps."""
+    training = TrainingConfig(30, 4e-3, seed=seed)
+    return replace(SETTINGS["names"], training=training, d_model=16, context_length=12, batch_size=4)
+
+
+def losses(setting, text):
+    found = run(setting, text, torch.device("cpu"))
+    return [loss for _, loss, _ in found.scores], found.samples
+
+
+def test_an_rnn_runs_by_the_same_loop_and_repeats_with_its_seed():
+    text = "ab\n" * 400
+    (first, *_, last), _ = losses(quick(), text)
+    assert last < first
+    assert losses(quick(), text) == losses(quick(), text)
+    assert losses(quick(), text) != losses(quick(seed=1), text)
+
+
+def test_held_out_text_is_not_trained_on():
+    text = "ab\n" * 400
+    with_stranger = text + "z" * 130  # less than a tenth, so only in the part that is held out
+    (*_, last), _ = losses(quick(), with_stranger)
+    (*_, without), _ = losses(quick(), text)
+    assert last > without + 0.7
+
+
+def test_a_new_rnn_is_about_as_good_as_the_uniform_distribution():
+    torch.manual_seed(0)
+    model = RecurrentLanguageModel(RecurrentConfig(27, "rnn"))
+    text = torch.randint(27, (500,), generator=torch.Generator().manual_seed(1))
+    assert validation_loss(model, text, 64) == pytest.approx(torch.tensor(27.0).log().item(), abs=0.2)
 
 
 def test_the_settings_are_the_published_ones():
@@ -99,7 +136,7 @@ def test_the_settings_are_the_published_ones():
 
 def test_the_command_writes_the_record_and_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(shakespeare, "RECORDED", tmp_path / "record.json")
-    monkeypatch.setattr(shakespeare, "tiny_shakespeare", lambda: TEXT)
+    monkeypatch.setitem(shakespeare.TEXTS, "shakespeare", lambda: TEXT)
     main(["--setting", "smallest", "--threads", "1", "--record", str(tmp_path)])
     assert "validation loss" in capsys.readouterr().out
     recorded = json.loads((tmp_path / "record.json").read_text())
@@ -116,8 +153,18 @@ def test_the_documentation_shows_the_record_that_ships_with_the_course():
     assert docs.read_text() == page(json.loads(RECORDED.read_text()))
 
 
-def test_the_record_has_a_text_after_each_share_of_the_steps_and_a_missing_one_is_empty(tmp_path):
-    for recorded in read_recorded().values():
-        n_steps = recorded["setting"]["training"]["n_steps"]
-        assert [int(step) / n_steps for step in recorded["samples"]] == list(SAMPLED_AT)
+@pytest.mark.parametrize("name", ["names", "rnn", "cpu"])
+def test_the_record_is_of_these_settings_and_each_model_learned(name):
+    recorded = read_recorded()[name]
+    setting = SETTINGS[name]
+    theirs = recorded["setting"] | {"training": TrainingConfig(**recorded["setting"]["training"])}
+    assert replace(setting, **theirs) == setting
+    n_steps = setting.training.n_steps
+    assert [int(step) / n_steps for step in recorded["samples"]] == list(SAMPLED_AT)
+    found = [loss for _, loss, _ in recorded["scores"]]
+    assert found == sorted(found, reverse=True)
+    assert recorded["scores"][-1][0] == n_steps
+
+
+def test_a_missing_record_is_empty(tmp_path):
     assert read_recorded(tmp_path / "none.json") == {}
