@@ -48,7 +48,8 @@ class ExerciseRecord:
 
     `told` are the names that follow from visible checks alone. Only these are shown to students, because a
     name that depends on hidden inputs could leak them. `diagnosis` follows from all checks and is for the
-    instructor.
+    instructor. `judged_again` are the parts that were wrong and that the grader answered for, when the
+    exercise was judged a second time.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ExerciseRecord:
     checks: tuple[CheckRecord, ...] = ()
     told: tuple[str, ...] = ()
     bonus: bool = False  # its points are on top of the homework's maximum
+    judged_again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,12 +142,13 @@ def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
 
 
 def _fields(record: object) -> dict:
-    """The fields of a record; those about a translation or a bonus only if there is one."""
+    """The fields of a record; those about a translation, a bonus or a second judging only if there is one."""
     left_out: tuple[tuple[str, object], ...] = (
         ("said", ""),
         ("said", {}),
         ("language", "en"),
         ("bonus", False),
+        ("judged_again", ()),
     )
     return {name: value for name, value in vars(record).items() if (name, value) not in left_out}
 
@@ -159,7 +162,7 @@ def submission_from(data: Mapping) -> SubmissionRecord:
 
 def exercise_from(data: Mapping) -> ExerciseRecord:
     checks = tuple(CheckRecord(**check) for check in data["checks"])
-    names = {field: tuple(data.get(field, ())) for field in ("diagnosis", "told")}
+    names = {field: tuple(data.get(field, ())) for field in ("diagnosis", "told", "judged_again")}
     return ExerciseRecord(**{**data, **names, "checks": checks})
 
 
