@@ -145,6 +145,21 @@ ELSEWHERE = (
         "test_no_text_of_an_answer_stops_the_judge",
     ),
     (
+        "a constant for every exercise",
+        "autograder/test_constants.py",
+        "test_a_constant_passes_no_check_that_asks_for_what_always_holds",
+    ),
+    (
+        "a hard link to somebody else's file",
+        "autograder/test_collect.py",
+        "test_a_second_name_of_another_file_is_not_read",
+    ),
+    (
+        "code that uses up the time before a hidden check",
+        "autograder/test_judge.py",
+        "test_a_hidden_check_that_there_was_no_time_for_is_not_said_to_fail",
+    ),
+    (
         "an answer by a star import",
         "autograder/test_own_work.py",
         "test_a_star_import_that_answers_an_exercise_counts_as_a_use",
