@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from importlib.util import find_spec
 
 from course.checks.forbidden import IMPORTING
@@ -54,12 +54,12 @@ def _imported_by(node: ast.stmt | ast.expr) -> list[str]:
     return []
 
 
-@cache
+@lru_cache(maxsize=1_000)
 def is_installed(module: str) -> bool:
     """Whether a submission can import it without bringing it along."""
-    if module in sys.stdlib_module_names or module in sys.modules:
+    if not module or module in sys.stdlib_module_names or module in sys.modules:
         return True
     try:
         return find_spec(module) is not None
-    except (ImportError, ValueError):
+    except (ImportError, ValueError, OSError):
         return False

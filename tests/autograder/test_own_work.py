@@ -344,6 +344,7 @@ def test_a_module_that_the_student_brings_along_is_flagged(writes, imports):
     "cells",
     [
         ["import torch, random, numpy as np\nfrom course.data import vocabulary\n__import__('math')"],
+        ["import importlib\nimportlib.import_module('.data', 'course')\nf('notes.py')"],
         ["try:\n    import google.colab\nexcept ImportError: ..."],
         ["%%writefile notes.txt\nimport solved", "print('notes.txt')"],
         ["%%writefile solved.py\ntop_k = 1", "!python solved.py", "print(open('solved.py').read())"],
