@@ -67,6 +67,7 @@ class Judge:
     deaths: dict[str, list[str]] = field(default_factory=dict)  # exercise → how its processes ended
     ends: list[str] = field(default_factory=list)  # how processes ended before the first hidden check
     ended: Counter[str] = field(default_factory=Counter)  # exercise → how many ended in hidden checks
+    answered: dict[str, tuple[str, ...]] = field(default_factory=dict)  # exercise → parts judged as right
     language: Language = ENGLISH  # of the student
 
     def judge(self) -> Judgement:
@@ -79,7 +80,9 @@ class Judge:
                 self.examine(exercise, hidden, exercise.name in defined)
             if not hidden:
                 self.ends = list(self.sitting.deaths)
-        self.examined |= judged_again(self, due)
+        again = judged_again(self, due)
+        self.examined |= again.verdicts
+        self.answered |= again.answered
         records = tuple(self.record(exercise) for exercise in self.plan.homework.exercises)
         return Judgement(records, tuple(self.flags(records)), self.outputs)
 
@@ -196,6 +199,7 @@ class Judge:
             bonus=exercise.bonus,
             diagnosis=found,
             told=told,
+            judged_again=self.answered.get(exercise.name, ()),
             checks=tuple(_check_record(one, self.language) for one in _in_notebook_order(exercise, verdicts)),
         )
 
@@ -226,7 +230,8 @@ class Judge:
         flags = [
             sentence for name in exercises for sentence in (*self.uses[name], *self.own_work.remarks(name))
         ]
-        flags += [*self.own_work.unseen(), *self.own_work.unread_cells(self.ran)]
+        flags += self.own_work.unseen()
+        flags += [*self.own_work.own_modules(self.ran), *self.own_work.unread_cells(self.ran)]
         if not self.own_work.is_searched:
             flags.append(say("Its cells are too long to be searched for forbidden names."))
         broken = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from torch import nn
 
@@ -46,8 +46,15 @@ class Judge(Protocol):
         """A new judge of the same submission, which has examined nothing yet and uses another session."""
 
 
-def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[Examined]]:
-    """Exercise → its verdicts, for failed exercises that use functions or modules of other failed exercises.
+class Again(NamedTuple):
+    """What the second judging has found: exercise → its verdicts, and → the parts that were answered for."""
+
+    verdicts: dict[str, list[Examined]]
+    answered: dict[str, tuple[str, ...]]
+
+
+def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> Again:
+    """The verdicts on failed exercises that use functions or modules of other failed exercises.
 
     Of two results the better one counts; the second is made with right parts in place of the wrong ones.
     Where the first result counts, it says which parts are wrong, as far as visible checks show it.
@@ -76,7 +83,7 @@ def judged_again(judge: Judge, exercises: Sequence[Exercise]) -> dict[str, list[
         else:
             shown = [part for part in parts if _has_failed(judge, part, hidden=False)]
             found[name] = _told(mend_first(shown), first, FAILED)
-    return found
+    return Again(found, {one.name: parts for parts, group in groups.items() for one in group})
 
 
 def _with_right(

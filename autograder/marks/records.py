@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 LONGEST_FILE_NAME = 200  # bytes; file systems allow 255
 UNFINISHED = ".autograder-", ".part"  # how the name of a file that is being written begins and ends
 SECONDS_UNTIL_LEFT_OVER = 3600.0  # far longer than any write takes
-LEFT_OUT: Mapping[str, tuple] = {"said": ("", {}), "language": ("en",), "bonus": (False,)}  # by field
+LEFT_OUT: Mapping[str, tuple] = {  # by field
+    "said": ("", {}),
+    "language": ("en",),
+    "bonus": (False,),
+    "judged_again": ((),),
+}
 
 Status = Literal["graded", "could_not_run"]
 
@@ -49,7 +54,8 @@ class ExerciseRecord:
 
     `told` are the names that follow from visible checks alone. Only these are shown to students, because a
     name that depends on hidden inputs could leak them. `diagnosis` follows from all checks and is for the
-    instructor.
+    instructor. `judged_again` are the parts that were wrong and that the grader answered for, when the
+    exercise was judged a second time.
     """
 
     name: str
@@ -59,6 +65,7 @@ class ExerciseRecord:
     checks: tuple[CheckRecord, ...] = ()
     told: tuple[str, ...] = ()
     bonus: bool = False  # its points are on top of the homework's maximum
+    judged_again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,7 @@ def to_json(record: SubmissionRecord | HomeworkRecord) -> str:
 
 
 def _fields(record: object) -> dict:
-    """The fields of a record; those about a translation or a bonus only if there is one."""
+    """The fields of a record; those about a translation, a bonus or a second judging only if there is one."""
     return {name: value for name, value in vars(record).items() if value not in LEFT_OUT.get(name, ())}
 
 
@@ -154,7 +161,7 @@ def submission_from(data: Mapping) -> SubmissionRecord:
 
 def exercise_from(data: Mapping) -> ExerciseRecord:
     checks = tuple(CheckRecord(**check) for check in data["checks"])
-    names = {field: tuple(data.get(field, ())) for field in ("diagnosis", "told")}
+    names = {field: tuple(data.get(field, ())) for field in ("diagnosis", "told", "judged_again")}
     return ExerciseRecord(**{**data, **names, "checks": checks})
 
 

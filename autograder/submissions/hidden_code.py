@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Iterator
+
+from autograder.submissions.inlined import TIMING
+from course.checks.forbidden import IMPORTING, Rule, parsed, uses_in
 
 RUNNING = frozenset({"exec", "eval"})  # as names; a module has a method `eval`
 READING = frozenset({"getsource", "getsourcelines", "__file__", "__wrapped__", "run_path"})
 RUNNING_FILES = frozenset({"run_path", "run_module", "safe_execfile", "safe_run_module"})
 OF_THE_SHELL = frozenset(
     {
+        *("f_globals", "f_locals", "__globals__"),
         *("user_ns", "user_global_ns", "run_cell", "run_code", "register_magic_function"),
         *("input_transformers_cleanup", "input_transformers_post", "ast_transformers"),
     }
 )
 REGISTERING = frozenset({"register_cell_magic", "register_line_magic", "register_line_cell_magic"})
 ASKED_OF_THE_SHELL = frozenset({"ex", "push"})  # everyday words elsewhere
-MAGIC = re.compile(r"%{0,2}(run|load|loadpy|macro|store|cpaste|paste|rerun|recall|edit)\b")
+MAGIC = re.compile(
+    r"%{0,2}(run|load|loadpy|macro|store|cpaste|paste|rerun|recall|edit|time|timeit|prun|debug|load_ext)\b"
+)
 MAGICS = frozenset({"run_line_magic", "run_cell_magic", "magic"})
 NAMESPACES = frozenset({"globals", "locals", "vars"})
 LOOKING = frozenset({"get", "keys", "values", "items", "copy"})  # methods of a namespace that bind nothing
-SHOWING = frozenset({"print", "display", "sorted", "list", "len", "set", "dict", "type", "id"})
-# one of them is in whatever statement `out_of_sight` points out
-WORDS = (
-    RUNNING | RUNNING_FILES | OF_THE_SHELL | REGISTERING | NAMESPACES | {"get_ipython", "__main__", "modules"}
+SHOWING = frozenset(
+    {
+        *("print", "display", "sorted", "list", "len", "set", "dict", "type", "id", "bool", "str", "repr"),
+        *("filter", "map", "any", "all", "tuple", "frozenset", "enumerate", "isinstance", "hasattr", "dir"),
+    }
 )
-
+SHOWING_METHODS = frozenset({"pprint", "pp", "pformat", "getmembers", "getsizeof", "format", "format_map"})
+ONLY_LOOKING = SHOWING | SHOWING_METHODS | TIMING
+# one of them is in whatever statement `out_of_sight` points out
+WORDS = frozenset({"get_ipython", "__main__", "modules"}).union(
+    RUNNING, RUNNING_FILES, OF_THE_SHELL, REGISTERING, NAMESPACES, IMPORTING
+)
 
 # cells that another program reads: they bind nothing but text
 OF_ANOTHER_LANGUAGE = re.compile(
@@ -43,9 +56,12 @@ def hiding(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.attr
 
 
-def out_of_sight(tree: ast.stmt) -> Iterator[tuple[int, str]]:
-    """The places that run text as code, or bind names of the notebook by another way than a binding."""
-    looks = set(map(id, _looks(tree)))
+def out_of_sight(tree: ast.stmt, shadowed: frozenset[str] = frozenset()) -> Iterator[tuple[int, str]]:
+    """The places that run text as code, or bind names of the notebook by another way than a binding.
+
+    shadowed: the names in ONLY_LOOKING that the notebook has bound to something else.
+    """
+    looks = {id(entry) for look in _looks(tree, shadowed) for entry in _same(look)}
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name in RUNNING | RUNNING_FILES:
@@ -60,42 +76,121 @@ def out_of_sight(tree: ast.stmt) -> Iterator[tuple[int, str]]:
                 name in MAGICS and (magic := MAGIC.match(text.strip()))
             ):
                 yield node.lineno, f"%{magic[1]}"
-            case ast.Call(func=ast.Name(id=name), args=[]) if name in NAMESPACES and id(node) not in looks:
-                yield node.lineno, f"{name}()"
             case ast.Import(names=names) if any(entry.name == "__main__" for entry in names):
                 yield node.lineno, "__main__"
             case ast.ImportFrom(names=names):
                 found = {entry.name for entry in names} & (RUNNING_FILES | REGISTERING)
                 yield from ((node.lineno, name) for name in sorted(found))
-            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=key) if _is_the_notebook(key):
-                yield node.lineno, "__main__"
-            case ast.Call(func=ast.Attribute(attr="import_module"), args=[key]) if _is_the_notebook(key):
-                yield node.lineno, "__main__"
+            case ast.Attribute(value=ast.Attribute(ast.Name("sys"), "modules"), attr="values" | "items"):
+                yield node.lineno, "sys.modules"
+            case ast.expr() if id(node) not in looks and (name := _namespace(node)):
+                yield node.lineno, name
+
+
+def _namespace(node: ast.expr) -> str:
+    """How the notebook's names are reached: "globals()", or "__main__" for the module; "" for all else."""
+    match node:
+        case ast.Call(func=ast.Name(name), args=[]) if name in NAMESPACES:
+            return f"{name}()"
+        case (
+            ast.Subscript(value=ast.Attribute(attr="modules") | ast.Name("modules"), slice=key)
+            | ast.Call(func=ast.Attribute(value=ast.Attribute(attr="modules"), attr="get"), args=[key, *_])
+        ) if _is_the_notebook(key):
+            return "__main__"
+        case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), args=arguments, keywords=keywords) if (
+            name in IMPORTING
+            and any(map(_is_the_notebook, (*arguments, *(entry.value for entry in keywords))))
+        ):
+            return "__main__"
+    return ""
 
 
 def _is_the_notebook(name: ast.expr) -> bool:
-    return (isinstance(name, ast.Constant) and name.value == "__main__") or (
-        isinstance(name, ast.Name) and name.id == "__name__"
-    )
+    match name:
+        case ast.Constant("__main__") | ast.Name("__name__"):
+            return True
+    return False
 
 
-def _looks(tree: ast.AST) -> Iterator[ast.AST]:
+def _same(node: ast.AST) -> Iterator[ast.AST]:
+    """An expression, and the module whose dictionary it is."""
+    yield node
+    match node:
+        case ast.Attribute(value=module, attr="__dict__") | ast.Call(func=ast.Name("vars"), args=[module]):
+            yield module
+
+
+def _looks(tree: ast.AST, shadowed: frozenset[str]) -> Iterator[ast.AST]:
     """The expressions at which a statement only looks: whatever dictionary they are, it is not changed."""
+    showing, timing = (SHOWING | SHOWING_METHODS) - shadowed, TIMING - shadowed
+    yield from _of_functions(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.Compare(comparators=looked):
-                yield from looked
+            case ast.Compare(left=left, comparators=looked):
+                yield from (left, *looked)
             case (
                 ast.Subscript(value=looked, ctx=ast.Load())
                 | ast.For(iter=looked)
                 | ast.comprehension(iter=looked)
+                | ast.Expr(value=looked)
+                | ast.keyword(arg=None, value=looked)
+                | ast.Starred(value=looked)
+                | ast.FormattedValue(value=looked)
+                | ast.UnaryOp(op=ast.Not(), operand=looked)
+                | ast.BinOp(op=ast.Mod(), right=looked)
+                | ast.If(test=looked)
+                | ast.While(test=looked)
+                | ast.Assert(test=looked)
             ):
                 yield looked
-            case ast.Attribute(value=looked, attr=name) if name in LOOKING:
+            case ast.Attribute(value=looked, attr=name, ctx=ast.Load()) if _only_reads(looked, name):
                 yield looked
-            case ast.Call(func=ast.Name(id=name), args=looked) if name in SHOWING:
+            case ast.Call(func=ast.Name("getattr"), args=[looked, ast.Constant(str(name)), *_]) if (
+                _only_reads(looked, name)
+            ):
+                yield looked
+            case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), keywords=keywords) if (
+                name in timing and _binds_nothing(node)
+            ):
+                yield from (entry.value for entry in keywords if entry.arg == "globals")
+            case ast.Call(func=ast.Name(name), args=looked) if name in showing:
                 yield from looked
-            case ast.Expr(value=looked) | ast.keyword(arg=None, value=looked):
-                yield looked
+            case ast.Call(func=ast.Attribute(attr=name), args=looked) if name in showing & SHOWING_METHODS:
+                yield from looked
             case ast.Dict(keys=keys, values=values):
                 yield from (value for key, value in zip(keys, values, strict=True) if key is None)
+
+
+def _of_functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """The dictionaries of the functions' own variables: `locals()`, but not in a class that one defines."""
+    todo: deque[tuple[ast.AST, bool]] = deque([(tree, False)])
+    while todo:
+        node, is_in_function = todo.popleft()
+        if is_in_function and isinstance(node, ast.Call) and _namespace(node) in ("locals()", "vars()"):
+            yield node
+        inside: set[int] = set()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inside = set(map(id, node.body if isinstance(node.body, list) else [node.body]))
+        is_in_function = is_in_function and not isinstance(node, ast.ClassDef)
+        todo.extend((entry, is_in_function or id(entry) in inside) for entry in ast.iter_child_nodes(node))
+
+
+def _only_reads(looked: ast.expr, name: str) -> bool:
+    """Whether an attribute of a namespace changes nothing: a method that looks, or the module's entry."""
+    return name in LOOKING or (_namespace(looked) == "__main__" and not name.startswith("__"))
+
+
+def _binds_nothing(call: ast.Call) -> bool:
+    """Whether all that is timed stands there as text, which cannot bind a name of the notebook."""
+    code = [*call.args, *(entry.value for entry in call.keywords if entry.arg in ("stmt", "setup"))]
+    texts = [entry.value for entry in code if isinstance(entry, ast.Constant)]
+    if any(isinstance(entry, ast.Name | ast.JoinedStr | ast.Starred) for entry in code):
+        return False
+    trees = [parsed(text) for text in texts if isinstance(text, str)]
+    return all(
+        tree is not None
+        and not any(isinstance(node, ast.Global) for node in ast.walk(tree))
+        and not any(any(out_of_sight(entry)) for entry in tree.body)
+        and not uses_in(tree, Rule.of(()), {})
+        for tree in trees
+    )

@@ -19,21 +19,25 @@ from autograder.submissions import bindings
 from autograder.submissions.copied import Definition, copied
 from autograder.submissions.hidden_code import (
     OF_ANOTHER_LANGUAGE,
+    ONLY_LOOKING,
     READING,
     RUNNING,
     WORDS,
     hiding,
     out_of_sight,
 )
+from autograder.submissions.inlined import inlined
+from autograder.submissions.own_modules import imports, is_installed, written
 from autograder.submissions.repair import Repaired
 from autograder.submissions.starred import starred
-from course.checks.forbidden import LONGEST_SOURCE, Names, Rule, parsed, uses_in
+from course.checks.forbidden import IMPORTING, LONGEST_SOURCE, Names, Rule, parsed, uses_in
 from course.language import joined, say
 
 MOST_SEARCHED = 2 * LONGEST_SOURCE  # characters of one submission
 LONGEST_KEPT = 5_000  # characters
 MOST_PLACES = 3  # that a sentence names
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+MAY_IMPORT = IMPORTING | {"import"}
 MOST_PAIRS = 5_000_000  # of a name that a statement binds and a place in it where one is looked up
 
 
@@ -62,7 +66,7 @@ class Code:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names, attributes and strings in it: it can refer to nothing else."""
+        """All names, attributes and strings in it: it can refer to nothing else; "import" if it has one."""
         found: set[str] = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Name):
@@ -70,9 +74,10 @@ class Code:
             elif isinstance(node, ast.Attribute):
                 found.add(node.attr)
             elif isinstance(node, ast.alias):
-                found |= {*node.name.split("."), "*"} if node.name == "*" else set(node.name.split("."))
+                found |= {*node.name.split("."), "import"}
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found |= set(node.value[:200].split("."))
+                found |= {"py"} if ".py" in node.value else set()
         return frozenset(found)
 
     @cached_property
@@ -86,9 +91,20 @@ class Code:
         return tuple(copied(self.tree))
 
     @cached_property
-    def unseen(self) -> tuple[tuple[int, str], ...]:
-        """What runs code, or binds names, that its text does not show, by line."""
-        return tuple(out_of_sight(self.tree)) if self.words & WORDS else ()
+    def gives(self) -> frozenset[str]:
+        """All names that it gives to what is not imported, also within its functions and classes."""
+        nodes = list(ast.walk(self.tree))
+        found = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        found |= {
+            node.name for node in nodes if isinstance(node, SCOPES) and not isinstance(node, ast.Lambda)
+        }
+        return frozenset(found)
+
+    @cached_property
+    def imports(self) -> tuple[tuple[int, str, bool], ...]:
+        """The modules that it imports, see `own_modules`."""
+        return tuple(imports(self.tree))
 
     @cached_property
     def reads(self) -> frozenset[str]:
@@ -102,6 +118,13 @@ class Code:
         bound = kinds[ast.alias] + kinds[ast.Assign]
         return bound * (kinds[ast.Name] + kinds[ast.Attribute]) <= MOST_PAIRS
 
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts in it that may name a file of Python's."""
+        for node in ast.walk(self.tree) if "py" in self.words else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
     def known(self, aliases: Mapping[str, str]) -> dict[str, str]:
         """The entries of `aliases` whose names occur in it."""
         return {name: aliases[name] for name in self.words & aliases.keys()}
@@ -111,20 +134,20 @@ class Statement(NamedTuple):
     """A statement of the student's, and where it is."""
 
     cell: str  # the exercise that it answers, or "" for a cell of the student's own
-    number: int  # of the cell in the notebook; 0 for an answer
+    number: int  # of the cell in the notebook
     code: Code
 
     @property
     def place(self) -> str:
         """Such as " of cell 7", to follow a line's number; "" in an answer."""
-        return say(" of cell {number}", number=self.number) if self.number else ""
+        return "" if self.cell else say(" of cell {number}", number=self.number)
 
     @property
     def where(self) -> str:
         """Such as "cell 7", within a sentence."""
-        if self.number:
-            return say("cell {number}", number=self.number)
-        return say("the answer to {name}", name=self.cell)
+        if self.cell:
+            return say("the answer to {name}", name=self.cell)
+        return say("cell {number}", number=self.number)
 
     def remarks(self, exercises: Collection[str]) -> Iterator[str]:
         """What in it may not be the student's own work, in a homework of these exercises."""
@@ -168,7 +191,7 @@ class OwnWork:
             if texts.get(place, ()) is None and not OF_ANOTHER_LANGUAGE.match(cell.source)
         ]
         self.statements = [
-            Statement(cell.of.name, 0, code) if cell.of else Statement("", place + 1, code)
+            Statement(cell.of.name if cell.of else "", place + 1, code)
             for place, cell in cells
             if not OF_ANOTHER_LANGUAGE.match(cell.source)
             for code in texts.get(place) or ()
@@ -297,7 +320,8 @@ class OwnWork:
         places = [
             say("`{name}` in {where} (line {line})", name=name, where=entry.where, line=line)
             for entry in self.statements
-            for line, name in entry.code.unseen
+            if entry.code.words & WORDS
+            for line, name in out_of_sight(entry.code.tree, self.shadowed)
             if not (entry.cell and name in RUNNING | READING)  # a remark on its exercise says so
         ]
         if places:
@@ -305,6 +329,38 @@ class OwnWork:
                 "What its cells do cannot be told from their text alone: {places}.",
                 places=joined(", ", few(places)),
             )
+
+    @cached_property
+    def shadowed(self) -> frozenset[str]:
+        """The names of what only looks that these cells have given to something else."""
+        return ONLY_LOOKING & {name for entry in self.statements for name in entry.code.gives}
+
+    def own_modules(self, ran: Collection[int]) -> Iterator[str]:
+        """A sentence if the cells that ran have imported modules that the submission brings along."""
+        names = self.written
+        places = [
+            say("`{name}` in {where} (line {line})", name=name, where=entry.where, line=line)
+            for entry in self.statements
+            if names or entry.code.words & MAY_IMPORT
+            for line, name, may_be_missing in entry.code.imports
+            if name in names or (not may_be_missing and entry.number - 1 in ran and not is_installed(name))
+        ]
+        if places:
+            yield say(
+                "Modules of the student's own, whose files were not searched: {places}.",
+                places=joined(", ", few(list(dict.fromkeys(places)))),
+            )
+
+    @cached_property
+    def written(self) -> set[str]:
+        """The names of the modules whose files the cells name: `%%writefile solved.py` → {"solved"}."""
+        texts = [
+            cell.source
+            for cell in self.submission.cells
+            if cell.role == "own" and cell.kind == "code" and OF_ANOTHER_LANGUAGE.match(cell.source)
+        ]
+        texts += [text for entry in self.statements for text in entry.code.texts]
+        return {name for text in texts for name in written(text)}
 
     def unread_cells(self, ran: Collection[int]) -> Iterator[str]:
         """A sentence if cells of the student's own ran though they could not be read; `ran`: their places."""
@@ -341,7 +397,7 @@ def codes(source: str) -> tuple[Code, ...] | None:
 
 def _read(source: str) -> tuple[Code, ...] | None:
     tree = parsed(source)
-    return None if tree is None else tuple(map(Code, tree.body))
+    return None if tree is None else tuple(Code(inlined(statement, source)) for statement in tree.body)
 
 
 _read_once = lru_cache(maxsize=1_000)(_read)

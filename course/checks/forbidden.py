@@ -2,7 +2,8 @@
 
 In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with everything in it,
 `.softmax` a method of any object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
-are followed. The course's own package is forbidden in every exercise, except for the parts that solve none.
+are followed. The course's own package is forbidden in every exercise, except for the parts that solve none;
+a text that is the name of one of its modules counts as a use, whatever it is given to.
 This is a reminder, not a security boundary: anyone who wants to hide a call can.
 """
 
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
+from course.checks.magics import as_python
+
 ALWAYS = ("course",)
 NEVER = (
     "course.checks",
@@ -23,8 +26,8 @@ NEVER = (
     "course.shapes",
     "course.training.best_device",
 )
-# `%time f()`, `!ls`, `?sorted`, `files = !ls`, and a call without brackets; `sorted?`
-OF_IPYTHON = re.compile(r"^((?:\w[\w, ]{0,80}= {0,9}(?=[%!]))?)([%!?,;/].*|[\w.]{1,200}\?\??\s*$)")
+NAMES_THE_COURSE = re.compile(rf"(?:{'|'.join(ALWAYS)})(?:[.:]\w+)*[.:]?")  # as text; an entry of an import
+IMPORTING = frozenset({"import_module", "__import__", "resolve_name"})
 LONGEST_SOURCE = 256 << 10  # characters; a syntax tree takes a thousand times as much memory
 
 
@@ -107,7 +110,7 @@ def parsed(source: str) -> ast.Module | None:
     if len(source) > LONGEST_SOURCE:
         return None
     text = textwrap.dedent(source)
-    return _tree(text) or _tree("\n".join(map(_as_call, text.splitlines())))
+    return _tree(text) or _tree(as_python(text))
 
 
 def _tree(text: str) -> ast.Module | None:
@@ -115,15 +118,6 @@ def _tree(text: str) -> ast.Module | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _as_call(line: str) -> str:
-    """A line of IPython's own syntax as a call: `a = %who` → `a = get_ipython().run_line_magic("%who")`."""
-    code = line.lstrip()
-    if found := OF_IPYTHON.match(code):
-        indent = line[: len(line) - len(code)]
-        return f"{indent}{found[1]}get_ipython().run_line_magic({found[2]!r})"
-    return line
 
 
 @dataclass
@@ -153,13 +147,27 @@ class Names:
         if isinstance(node, ast.Attribute):
             base = self.path(node.value)
             return f"{base}.{node.attr}" if base else ""
-        if isinstance(node, ast.Call):
-            return _module_imported_by(node)
+        if isinstance(node, ast.Call | ast.Subscript):
+            return self._module(node)
         if not isinstance(node, ast.Name):
             return ""
         if node.id in self.aliases:
             return self.aliases[node.id]
         return "" if node.id in self.own else node.id
+
+    def _module(self, node: ast.Call | ast.Subscript) -> str:
+        """The module "torch" of `import_module("torch")`, `__import__("torch")` or `sys.modules["torch"]`."""
+        match node:
+            case (
+                ast.Call(func=function, args=[ast.Constant(str(module)), *_])
+                | ast.Call(func=function, keywords=[ast.keyword(value=ast.Constant(str(module))), *_])
+            ) if self.path(function).rpartition(".")[2] in IMPORTING:
+                return module.replace(":", ".")
+            case ast.Subscript(value=modules, slice=ast.Constant(str(module))) if (
+                self.path(modules) == "sys.modules"
+            ):
+                return module
+        return ""
 
     def _bind(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
@@ -188,19 +196,8 @@ class Names:
     def _rename(self, name: str, value: ast.AST) -> None:
         path = self.path(value)
         known = {alias.partition(".")[0] for alias in self.aliases.values()}
-        if path and (isinstance(value, ast.Call) or path.partition(".")[0] in known):
+        if path and (isinstance(value, ast.Call | ast.Subscript) or path.partition(".")[0] in known):
             self.aliases[name] = path
-
-
-def _module_imported_by(call: ast.Call) -> str:
-    """The module that `importlib.import_module("torch")` or `__import__("torch")` imports: torch."""
-    match call:
-        case ast.Call(
-            func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
-            args=[ast.Constant(value=str(module)), *_],
-        ):
-            return module
-    return ""
 
 
 class _Search(ast.NodeVisitor):
@@ -224,10 +221,18 @@ class _Search(ast.NodeVisitor):
                 self._note(node.lineno, self._readings(base, name))
         self.generic_visit(node)
 
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str) and NAMES_THE_COURSE.fullmatch(node.value):
+            self._note(node.lineno, [node.value.replace(":", ".").rstrip(".")])
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):  # a docstring
+            self.visit(node.value)
+
     def _readings(self, base: ast.AST, name: str) -> list[str]:
         """What `base.name` may mean: a module's function, or a method that the class does not define."""
         path = self.names.path(base)
-        is_module = isinstance(base, ast.Call) or path.partition(".")[0] in self._modules()
+        is_module = isinstance(base, ast.Call | ast.Subscript) or path.partition(".")[0] in self._modules()
         if path and not path.endswith("Tensor") and is_module:
             return [f"{path}.{name}"]
         own = isinstance(base, ast.Name) and base.id in ("self", "cls") and name in self.names.methods

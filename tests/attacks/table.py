@@ -16,10 +16,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = map(str, (HERE.parents[1], HERE, HERE.parent))  # the package before tests/, which has its name
+sys.path.append(str(HERE.parent / "autograder"))
 
 from attempts import FAMILIES  # noqa: E402
 from attempts_inside import INSIDE  # noqa: E402
 from attempts_outside import OUTSIDE  # noqa: E402
+from besiegers import NAMES, OPEN  # noqa: E402
 
 from autograder.isolation import landlock  # noqa: E402
 
@@ -143,6 +145,21 @@ ELSEWHERE = (
         "test_no_text_of_an_answer_stops_the_judge",
     ),
     (
+        "a constant for every exercise",
+        "autograder/test_constants.py",
+        "test_a_constant_passes_no_check_that_asks_for_what_always_holds",
+    ),
+    (
+        "a hard link to somebody else's file",
+        "autograder/test_collect.py",
+        "test_a_second_name_of_another_file_is_not_read",
+    ),
+    (
+        "code that uses up the time before a hidden check",
+        "autograder/test_judge.py",
+        "test_a_hidden_check_that_there_was_no_time_for_is_not_said_to_fail",
+    ),
+    (
         "an answer by a star import",
         "autograder/test_own_work.py",
         "test_a_star_import_that_answers_an_exercise_counts_as_a_use",
@@ -158,6 +175,16 @@ ELSEWHERE = (
         "test_code_that_its_text_does_not_show_is_flagged_once_though_no_answer_depends_on_it",
     ),
     (
+        "an answer by an import that is no statement",
+        "autograder/test_own_work.py",
+        "test_the_course_is_found_by_whatever_way_it_is_imported",
+    ),
+    (
+        "an answer from a module that a cell writes",
+        "autograder/test_own_work.py",
+        "test_a_module_that_the_student_brings_along_is_flagged",
+    ),
+    (
         "a copy of the course's code",
         "autograder/test_own_work.py",
         "test_a_short_copy_is_recognised_where_it_answers_an_exercise",
@@ -167,11 +194,6 @@ ELSEWHERE = (
         "autograder/test_judge.py",
         "test_a_table_of_the_visible_checks_answers_earns_nothing",
     ),
-    (
-        "answers, handles and displays without measure, in a whole batch",
-        "autograder/test_siege.py",
-        "test_ten_honest_submissions_beside_all_attackers_keep_every_point",
-    ),
 )
 
 ON_READERS = """## Attacks on whoever collects, reads and marks
@@ -180,6 +202,18 @@ These do not need to run, so the level of isolation does not matter. Their tests
 
 | what is handed in | | test |
 |---|---|---|"""
+
+
+TOGETHER = """## A class in which most attack
+
+`tests/autograder/test_siege.py` hands in all of these at once, beside ten honest submissions, and beside
+links, a pipe, a directory and a zip in place of notebooks: at both levels, started by root and by an ordinary
+user, at `landlock` with versions 1, 3, 5 and the kernel's own. It fails if an honest submission loses a
+point, an attacker gains one, the grader's own processes use more than 3 GB or the class takes longer than it
+should.
+
+| what a submission does | |
+|---|---|"""
 
 
 OPENING = """# Attacks on the grader, and what becomes of them
@@ -354,9 +388,10 @@ def page(results: Results, kept: Mapping[str, str] | None = None) -> str:
         for name in [f"{attack.file}::{attack.test}"]
     )
     elsewhere = "\n".join(on_reader(*entry) for entry in ELSEWHERE)
+    together = "\n".join(f"| {name} | {STAYS_OPEN if name in OPEN else DEFEATED} |" for name in NAMES)
     return (
         f"{OPENING.format(machine=machine())}\n{families}\n\n{HEAD}\n{rows}\n\n"
-        f"{ON_READERS}\n{elsewhere}\n\n{REMAINS}"
+        f"{ON_READERS}\n{elsewhere}\n\n{TOGETHER}\n{together}\n\n{REMAINS}"
     )
 
 

@@ -4,15 +4,19 @@ import re
 
 import pytest
 from attempts import FAMILIES
+from besiegers import NAMES, OPEN
 from table import (
     ALL_FAMILIES,
     COSTLY,
+    DEFEATED,
     ELSEWHERE,
     FAMILY_OF_TEST,
     HERE,
     LEVELS,
     OPEN_AT,
     PAGE,
+    STAYS_OPEN,
+    TOGETHER,
     WHOLE,
     Attack,
     Results,
@@ -75,6 +79,12 @@ def test_what_is_said_to_be_costly_or_open_is_a_test_that_is_there():
 def test_an_attack_on_a_reader_names_a_test_that_is_there_and_stands_on_the_page(what, file, test):
     assert test in names_of_tests(HERE.parent / file)
     assert on_reader(what, file, test) in PAGE.read_text().splitlines()
+
+
+def test_the_page_names_every_attacker_of_the_siege_and_no_other():
+    section = PAGE.read_text().partition(TOGETHER)[2].partition("##")[0]
+    said = dict(line.strip("| ").split(" | ") for line in section.strip().splitlines())
+    assert said == {name: STAYS_OPEN if name in OPEN else DEFEATED for name in NAMES}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

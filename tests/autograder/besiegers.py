@@ -32,6 +32,18 @@ except OSError: pids = [p for p in range(2, 70_000) if p != os.getpid() and quie
 """
 BUSY = "for _ in range({}):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
 
+# The right answer, but the caller's list is longer afterwards; and what keeps that from the grader, as
+# test_open.py has it: modules have no name there, so each call climbs to whoever makes it.
+CHANGES = """right = [sum(values[i : i + width]) / width for i in range(len(values) - width + 1)]
+    values.append(0.0)
+    """
+HIDES = """frame = sys._getframe()
+    while frame.f_globals['__name__'] != 'autograder.isolation.session': frame = frame.f_back
+    wire, asked = frame.f_globals['wire'], frame.f_locals['arguments']
+    honest = wire.__dict__.setdefault('honest', wire.framed)
+    wire.framed = lambda content: asked if sys._getframe(1).f_code.co_name == 'request' else honest(content)
+    """
+
 # What runs before an answer that is never right.
 CELLS = {
     "closes the folder above": (
@@ -121,20 +133,19 @@ ANSWERS = {
     + ANSWER.format("return found.top_k.__wrapped__(values, width)"),
     "the course's own text": "import course.sampling.filters as found\nexec(open(found.__file__).read())\n"
     "globals()['moving_average'] = top_k\n",
-    # as test_open.py has it: modules have no name there, so each call climbs to whoever makes it
-    "changes its argument": "import sys\n"
-    + ANSWER.format(
-        "frame = sys._getframe()\n"
-        "    while frame.f_globals['__name__'] != 'autograder.isolation.session': frame = frame.f_back\n"
-        "    frame.f_globals['wire'].framed = lambda content: b''\n"
-        "    values.sort(); return values"
-    ),
+    "changes its argument openly": ANSWER.format(f"{CHANGES}return right"),
+    "changes its argument and hides it": "import sys\n" + ANSWER.format(f"{CHANGES}{HIDES}return right"),
     "sleeps in every call": "import time\n" + RIGHT.replace(":\n", ":\n    time.sleep(1.2)\n", 1),
 }
 
 
+OTHERS = ("reads the exchange", "a table of the examples", "text and tags")
+NAMES = (*CELLS, *ANSWERS, *OTHERS)
+OPEN = {"changes its argument and hides it": 4}  # succeeds, as docs/attacks.md says; openly, it earns nothing
+
+
 def besiegers(course: Path, homework: HomeworkSource) -> dict[str, dict]:
-    """What it does → its notebook. None deserves full marks."""
+    """What it does, one of NAMES → its notebook. None deserves full marks."""
     start = released(course)
 
     def notebook(answer: str, *before: object, after: tuple = ()) -> dict:

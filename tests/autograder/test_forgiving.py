@@ -258,6 +258,12 @@ def test_what_calls_a_wrong_part_is_judged_with_a_right_one(judged):
     assert "centred" not in hidden
 
 
+def test_whether_an_exercise_was_judged_a_second_time_is_on_record_whatever_came_of_it(judged):
+    for power in (CALLS, OWN_SLIP):
+        again = {name: one.judged_again for name, one in judged(power=power).items() if one.judged_again}
+        assert again == {"power": ("centred",), "spread": ("power",)}
+
+
 def test_a_slip_of_its_own_is_still_paid_and_the_part_is_to_be_mended_first(judged):
     found = judged(power=OWN_SLIP)
     assert [found[name].points for name in ("centred", "power", "spread")] == [0, 0, 1]

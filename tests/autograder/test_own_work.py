@@ -127,6 +127,36 @@ def test_what_an_answer_does_not_use_is_not_held_against_it(cells):
     assert uses(*cells) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%time from course.sampling.filters import top_k",
+        "%timeit -n 1 -r 1 global top_k; from course.sampling.filters import top_k",
+        "%%time\nfrom course.sampling.filters import top_k",
+        "%%prun -s cumulative from course.sampling.filters import top_k\nprint(top_k)",
+        "import importlib as i\ntop_k = i.import_module(name='course.sampling.filters').top_k",
+        "from importlib import import_module as get\ntop_k = get('course.sampling.filters').top_k",
+        "import importlib as i\nget = i.import_module\ntop_k = get('.filters', 'course.sampling').top_k",
+        "top_k = __import__('course.sampling.filters', fromlist=['top_k']).top_k",
+        "import pkgutil\ntop_k = pkgutil.resolve_name('course.sampling.filters:top_k')",
+        "import runpy\ntop_k = runpy.run_module('course.sampling.filters')['top_k']",
+        "import sys\ntop_k = sys.modules['course.sampling.filters'].top_k",
+        "import sys\ntop_k = vars(sys.modules['course.sampling.filters'])['top_k']",
+        "import sys\nname = 'cou' 'rse.sampling.filters'\ntop_k = sys.modules[name].top_k",
+        "top_k = eval('__import__(\"course.sampling.filters\").sampling.filters.top_k')",
+    ],
+)
+@pytest.mark.parametrize("is_answer", [True, False], ids=["the answer", "a cell of one's own"])
+def test_the_course_is_found_by_whatever_way_it_is_imported(text, is_answer):
+    found = uses(("top_k", text)) if is_answer else uses(PLAIN, text)
+    assert any("`course" in sentence for sentence in found), found
+
+
+def test_a_text_that_names_the_course_counts_only_where_an_answer_reaches_it():
+    assert uses(PLAIN, "words = ['of', 'course']\nprint(words)") == []
+    assert uses(("top_k", "def top_k(x, k):\n    'course'\n    return 'of course', 'course. And'")) == []
+
+
 def modules_that_bind_exercises(homework):
     """(module, exercise) for each star import that would answer an exercise of a homework."""
     exercises = {entry.name for entry in find(homework, ROOT).exercises}
@@ -214,6 +244,25 @@ UNSEEN = {
     "import sys\nsetattr(sys.modules[__name__], 'top_k', m.top_k)": "__main__",
     "from runpy import run_path\nrun_path('solved.py')": "run_path",
     "def later():\n    globals()['top_k'] = m.top_k": "globals()",
+    "class A:\n    locals().update(vars(m))": "locals()",
+    "def later(a=locals().update(vars(m))): ...": "locals()",
+    "def later():\n    class top_k:\n        locals()['forward'] = m.top_k\n    return top_k": "locals()",
+    "def print(names):\n    names['top_k'] = m.top_k\nprint(globals())": "globals()",
+    "timeit(text, globals=globals())": "globals()",
+    "timeit('global top_k; top_k = m.top_k', globals=globals())": "globals()",
+    "timeit('exec(text)', globals=globals())": "exec",
+    "import sys\nsys.modules[__name__].__dict__['top_k'] = m.top_k": "__main__",
+    "import sys\nvars(sys.modules[__name__])['top_k'] = m.top_k": "__main__",
+    "import sys\ngetattr(sys.modules[__name__], '__dict__')['top_k'] = m.top_k": "__main__",
+    "from importlib import import_module as f\nimport_module(name='__main__').top_k = m.top_k": "__main__",
+    "import sys\n[m.top_k for m in sys.modules.values() if hasattr(m, 'top_k')]": "sys.modules",
+    "import sys\nsys._getframe().f_globals['top_k'] = m.top_k": "f_globals",
+    "f.__globals__['top_k'] = m.top_k": "__globals__",
+    "eval(text)": "eval",
+    "eval('(top_k := m.top_k)')": "eval",
+    "eval('1', globals())": "eval",
+    ";exec from course.sampling.filters import top_k": "exec",
+    "get_ipython().run_line_magic('time', 'from course.sampling.filters import top_k')": "%time",
 }
 
 
@@ -229,6 +278,30 @@ def test_code_that_its_text_does_not_show_is_flagged_once_though_no_answer_depen
         *("print(globals())", "'model' in globals()", "vars(model)", "sorted(locals())", "globals()"),
         *("seed = globals()['seed']", "globals().get('seed')", "f(**locals())", "model.eval()"),
         *("for name in list(globals()): print(name)", "[n for n in globals()]", "m.__file__"),
+        *("bool(globals())", "list(filter(None, globals()))", "any(globals())", "all(locals())"),
+        *("str(globals())", "len(locals().keys())", "'%(seed)s' % globals()", "f'{locals()}'"),
+        *("'{seed}'.format(**globals())", "'{seed}'.format_map(globals())", "if not globals(): f()"),
+        *("assert globals()", "[*globals()]", "pprint(globals())", "pprint.pprint(vars())"),
+        *("def f(x):\n    return locals()", "def f(x):\n    x = vars()\n    return dict(x)"),
+        *("lambda x: locals()", "eval('1+1')", "eval('f(seed)')", "print(eval('[1, 2]'))"),
+        *("timeit.timeit('f(x)', globals=globals())", "timeit('f()', 'import torch', globals=globals())"),
+        *(
+            "Timer('y = f(x)', globals=globals()).repeat(3)",
+            "%time f()",
+            "y = %time f()",
+            "%timeit -n 3 f(x)",
+        ),
+        *("print(sys.modules[__name__])", "sys.modules[__name__].seed", "dir(sys.modules[__name__])"),
+        *(
+            "vars(sys.modules[__name__]).keys()",
+            "getattr(sys.modules[__name__], 'seed')",
+            "'a' in sys.modules",
+        ),
+        *(
+            "inspect.getmembers(sys.modules[__name__])",
+            "print(vars(sys.modules[__name__]))",
+            "list(sys.modules)",
+        ),
         *("if __name__ == '__main__': f()", "%matplotlib inline", "%timeit f()", "!ls", "%run_", "%%time\n1"),
     ],
 )
@@ -242,6 +315,47 @@ def test_a_cell_that_ran_though_it_cannot_be_read_is_flagged():
         "Not searched, since they are too long or no plain Python, and yet run: cell 2, 4."
     ]
     assert list(found.unread_cells({0, 4, 5})) == []
+
+
+@pytest.mark.parametrize(
+    ("writes", "imports"),
+    [
+        ("%%writefile solved.py\nfrom course.sampling.filters import top_k", "from solved import top_k"),
+        ("%%file more/solved.py\ntop_k = 1", "import more.solved"),
+        ("open('solved.py', 'w').write(text)", "import solved as s"),
+        ("!cp other.txt solved.py && ls", "import importlib\nimportlib.import_module(name='solved')"),
+        ("%%writefile solved.py\ntop_k = 1", "%load_ext solved"),
+        ("%%writefile solved.py\ntop_k = 1", "get('solved')"),
+        ("%%writefile random.py\ntop_k = 1", "import random"),
+        ("%%writefile solved.py\ntop_k = 1", "try:\n    import solved\nexcept ImportError: ..."),
+        ("name = 'solved' + '.' + 'py'", "import solved"),
+    ],
+)
+def test_a_module_that_the_student_brings_along_is_flagged(writes, imports):
+    [flag] = work(PLAIN, writes, imports).own_modules({0, 1, 2})
+    module = "random" if "random" in imports else "more" if "more" in imports else "solved"
+    line = imports.count("\n", 0, imports.rfind("solved")) + 1
+    assert flag == (
+        f"Modules of the student's own, whose files were not searched: `{module}` in cell 3 (line {line})."
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["import torch, random, numpy as np\nfrom course.data import vocabulary\n__import__('math')"],
+        ["import importlib\nimportlib.import_module('.data', 'course')\nf('notes.py')"],
+        ["try:\n    import google.colab\nexcept ImportError: ..."],
+        ["%%writefile notes.txt\nimport solved", "print('notes.txt')"],
+        ["%%writefile solved.py\ntop_k = 1", "!python solved.py", "print(open('solved.py').read())"],
+    ],
+)
+def test_what_is_installed_or_only_written_is_no_module_of_the_students_own(cells):
+    assert list(work(PLAIN, *cells).own_modules(set(range(9)))) == []
+
+
+def test_a_module_whose_import_stopped_its_cell_is_no_matter():
+    assert list(work(PLAIN, "import not_there_at_all").own_modules({0})) == []
 
 
 def right_texts(source):
@@ -260,7 +374,9 @@ def right_texts(source):
 def test_no_right_answer_is_taken_for_hidden_code(homework):
     source = find(homework, ROOT)
     found = work(*right_texts(source), exercises=source.exercises)
-    assert (list(found.unseen()), found.unreadable) == ([], [])
+    everywhere = set(range(len(found.submission.cells)))
+    own = list(found.own_modules(everywhere))
+    assert (list(found.unseen()), own, found.unreadable) == ([], [], [])
 
 
 def test_another_exercise_answers_for_itself():

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,17 @@ ADA = SubmissionRecord(
 def test_a_submission_reads_back_as_it_was_written(tmp_path):
     write(tmp_path / "ada.json", ADA)
     assert read_submission(tmp_path / "ada.json") == ADA
+
+
+def test_a_second_judging_is_on_record_with_the_parts_that_the_grader_answered(tmp_path):
+    [exercise] = ADA.exercises
+    again = replace(ADA, exercises=(replace(exercise, judged_again=("window", "mean")),))
+    write(tmp_path / "ada.json", again)
+    assert json.loads((tmp_path / "ada.json").read_text())["exercises"][0]["judged_again"] == [
+        "window",
+        "mean",
+    ]
+    assert read_submission(tmp_path / "ada.json") == again
 
 
 def test_a_homework_reads_back_as_it_was_written(tmp_path):

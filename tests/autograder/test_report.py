@@ -131,6 +131,14 @@ def test_the_page_says_all_that_matters(record, homework):
         assert piece in words, piece
 
 
+def test_a_second_judging_is_told_with_the_parts_that_were_answered(homework):
+    ada = submission("ada", WRONG)
+    again = replace(ada, exercises=(replace(ada.exercises[0], judged_again=("window", "<b>")),))
+    told = "Judged a second time, with a right answer in place of window, &lt;b&gt;."
+    assert told in report_page(HomeworkRecord("mini_homework", (again,)), homework)
+    assert "a second time" not in report_page(HomeworkRecord("mini_homework", (ada,)), homework)
+
+
 def test_the_heat_of_a_mistake_grows_with_the_students_who_make_it(record, homework):
     [style] = Page(report_page(record, homework)).cells
     assert style == f"--share:{(2 / 5) ** 0.5:.2f}"

@@ -9,7 +9,17 @@ import time
 from pathlib import Path
 
 import pytest
-from besiegers import ANSWERS, ARRIVED, CELLS, PREAMBLE, SECRET, besiegers, files_that_are_no_notebooks
+from besiegers import (
+    ANSWERS,
+    ARRIVED,
+    CELLS,
+    NAMES,
+    OPEN,
+    PREAMBLE,
+    SECRET,
+    besiegers,
+    files_that_are_no_notebooks,
+)
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
 from starts import STARTS, Start
 
@@ -30,7 +40,8 @@ MOST_MEMORY = 3 * GIGABYTE
 SOME = [
     *("closes the folder above", "58 busy processes", "memory shared and let go", "memory in sockets"),
     *("a range of 10**8", "one name again and again", "text and tags", "reads the exchange"),
-    *("the course's own", "the course's own text", "changes its argument"),
+    *("the course's own", "the course's own text"),
+    *("changes its argument openly", "changes its argument and hides it"),
 ]
 JOBS = 2
 HARMFUL_NAME = "attacker\x1b[2J\x9b31m"
@@ -92,7 +103,7 @@ def besieged(folder, start, chosen=None):
     start.warm()  # or the test is skipped
     alone, together = new_course(folder / "alone"), new_course(folder / "together")
     attackers = besiegers(together, find(NAME, together))
-    attackers = {name: attackers[name] for name in chosen or attackers}
+    attackers = {name: attackers[name] for name in chosen or NAMES}
     for course in (alone, together):
         for student, answer in honest().items():
             submit(course, student, solved(course, answer))
@@ -122,6 +133,7 @@ def assert_withstood(course, attackers, alone, together):
     assert [name for name in attackers if SECRET in shown(course, students[name])] == []
     got = {name: records[student]["points"] for name, student in students.items()}
     assert {name: points for name, points in got.items() if points > ALLOWED.get(name, 0)} == {}
+    assert {name: got[name] for name in OPEN if name in got} == {n: p for n, p in OPEN.items() if n in got}
     for name in FLAGGED & students.keys():
         assert any(
             "course.sampling" in flag or "text alone" in flag for flag in records[students[name]]["flags"]
@@ -141,12 +153,17 @@ def assert_withstood(course, attackers, alone, together):
 # Aimed at whoever reads them: Python need not run them.
 FOR_READERS = {"9000 minus signs", "4 MB of text", "functions in functions", "one name again and again"}
 FLAGGED = {"the course's own", "the course's own by another name", "the course's own text"}
-ALLOWED = {"sleeps in every call": 4, "changes its argument": 1}  # what is right in them is paid
+ALLOWED = {"sleeps in every call": 4, **OPEN}  # what is right in them is paid
 
 
 @pytest.mark.parametrize("name", sorted((CELLS | ANSWERS).keys() - FOR_READERS))
 def test_the_code_of_an_attack_is_code(name):
     compile(PREAMBLE + CELLS.get(name, "") + ANSWERS.get(name, ""), name, "exec")
+
+
+def test_every_attacker_is_on_the_page_on_attacks(tmp_path):
+    course = new_course(tmp_path)
+    assert set(besiegers(course, find(NAME, course))) == set(NAMES)
 
 
 @pytest.mark.nightly

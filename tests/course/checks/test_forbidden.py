@@ -44,6 +44,23 @@ FOUND = [
     ("from course.models.attention import weights\nweights(x)", (2, "course.models.attention.weights")),
     ("%timeit f(x)\n!ls\nx.softmax(-1)", (3, ".softmax")),
     ("    def f(x):\n        return x.softmax(-1)", (2, ".softmax")),
+    ("%time from torch import softmax\n%timeit -n 10 -r 3 softmax(x)", (2, "torch.softmax")),
+    ("y = %time x.softmax(-1)", (1, ".softmax")),
+    ("%%prun -s cumulative x.softmax(-1)\nf(x)", (1, ".softmax")),
+    (";sorted b a", (1, "sorted")),
+    (",sorted b a", (1, "sorted")),
+    ("/sorted xs", (1, "sorted")),
+    ("!echo {x.softmax(-1)}", (1, ".softmax")),
+    ("%matplotlib inline\ny = (k\n % 2)\nx.softmax(y)", (4, ".softmax")),
+    ("import importlib\nimportlib.import_module(name='torch').softmax(x)", (2, "torch.softmax")),
+    ("from importlib import import_module as get\nget('torch').softmax(x)", (2, "torch.softmax")),
+    ("import pkgutil\nsoftmax = pkgutil.resolve_name('torch:softmax')\nsoftmax(x)", (3, "torch.softmax")),
+    ("import sys\nsys.modules['torch'].softmax(x)", (2, "torch.softmax")),
+    ("from sys import modules as all\nt = all['torch']\nt.softmax(x)", (3, "torch.softmax")),
+    ("import runpy\nrunpy.run_module('course.sampling.filters')", (2, "course.sampling.filters")),
+    ("f('course.sampling.filters:top_k')", (1, "course.sampling.filters.top_k")),
+    ("f(f'course.{x}')", (1, "course")),
+    ("f('.sampling', 'course')", (1, "course")),
 ]
 
 
@@ -63,6 +80,8 @@ ALLOWED = [
     "import numpy as torch_like\ntorch_like.softmax(x)",
     "xs.sort()",
     "from torch import nn\nnn.Linear(2, 3)",
+    "'course.sampling'\nx = 'of course'\ny = 'course. And so on'\nz = 'courses.x'",
+    "f('course.data.vocabulary')",
     "this is not Python",
     "",
 ]
