@@ -13,6 +13,8 @@ from autograder.sample.pictures import class_report
 from autograder.software import code_on_disk
 from autograder.source.loading import find, load
 
+pytestmark = pytest.mark.usefixtures("one_warm_process_with_any_limits")
+
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 

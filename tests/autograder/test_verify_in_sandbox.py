@@ -7,6 +7,8 @@ from autograder.isolation import choose
 from autograder.proving.verify_in_sandbox import defined_in, verify_in_sandbox
 from autograder.source.loading import assignments
 
+pytestmark = pytest.mark.usefixtures("one_warm_process_with_any_limits")
+
 WITH_MISTAKES = ["hw0_exploring", "hw1_language_models"]
 TRAINING = ["hw4_attention", "hw6_gpt", "hw7_bert_and_translation"]  # which takes a minute or more
 WITHOUT = [
