@@ -13,7 +13,7 @@ jaxtyping.config.update(
 
 
 def pytest_xdist_auto_num_workers():
-    """Half as many workers again as processors: a test often waits, for a limit to take effect or a server."""
+    """Half as many workers again as processors: tests often wait, for a limit to take effect or a server."""
     here = capacity_here()
     most = here.memory_bytes // BYTES_OF_A_WORKER if here.memory_bytes else here.processors * 2
     return max(1, min(here.processors + (here.processors + 1) // 2, most))
