@@ -7,7 +7,8 @@ LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.d
 COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
-.PHONY: help demo fix test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
+.PHONY: help demo fix test lint-figures nightly browser lectures compared-lectures other-lectures solutions \
+	colab lab site notebooks bench clean
 
 help:            ## list all targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -69,11 +70,17 @@ browser: $(READY) ## try figures, pages and JupyterLab in a real browser, if one
 
 # Some lectures read Python's own documentation, which differs from one Python to the next: those are run only. Of
 # the others, outputs are compared up to the first cell that trains, which ends otherwise on another processor.
-lectures: export OMP_NUM_THREADS = 1
 lectures: $(READY) ## run every lecture and compare it with its committed outputs
+	$(MAKE) --no-print-directory --jobs 2 compared-lectures other-lectures
+
+compared-lectures: export OMP_NUM_THREADS = 1
+compared-lectures:
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-current-env -n auto --dist loadfile \
 		$$(grep -L python_documentation lectures/*.ipynb)
-	$(BIN)/python -m pytest --nbval-lax --nbval-current-env -n auto --dist loadfile \
+
+other-lectures: export OMP_NUM_THREADS = 1
+other-lectures:
+	$(BIN)/python -m pytest --nbval-lax --nbval-current-env -n 1 --dist loadfile \
 		$$(grep -l python_documentation lectures/*.ipynb)
 
 solutions: export OMP_NUM_THREADS = 1

@@ -4,8 +4,10 @@ import atexit
 import functools
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from warm_levels import SMALL, warm_or_skip
@@ -65,10 +67,20 @@ STARTS = [
     *(Start("bwrap", root) for root in (True, False)),
     *(Start("landlock", root, version) for root in (True, False) for version in (None, 1, 3, 5)),
 ]
-# As parameters: a quick run tries what this machine is.
-EACH = [
-    pytest.param(start, id=str(start), marks=() if start.is_here else pytest.mark.nightly) for start in STARTS
-]
+
+
+def as_parameters(is_quick: Callable[[Start], bool]) -> list[Any]:
+    """Every start; those that are not quick are tried at night."""
+    return [
+        pytest.param(start, id=str(start), marks=() if is_quick(start) else pytest.mark.nightly)
+        for start in STARTS
+    ]
+
+
+EACH = as_parameters(lambda start: start.is_here)  # a quick run tries what this machine is
+# The weakest: an ordinary user, with no more of Landlock than any kernel that has it.
+WEAKEST = (Start("bwrap", root=False), Start("landlock", root=False, version=1))
+EACH_AND_WEAKEST = as_parameters(lambda start: start.is_here or start in WEAKEST)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+from copy import copy
 from dataclasses import replace
 
 import pytest
@@ -43,4 +44,11 @@ def warm_or_skip(level: str) -> Warm:
     warm = warm_at(level)
     if isinstance(warm, str):
         pytest.skip(warm)
+    return warm
+
+
+def warm_with(limits: Limits, level: str = "best") -> Warm:
+    """The same warm process, for students with these limits."""
+    warm = copy(warm_or_skip(choose(level).name))
+    warm.limits = limits
     return warm

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +32,11 @@ def exercise_versions(homework: HomeworkSource) -> dict[str, str]:
     shared = [cell.source for cell in homework.cells if homework.in_place or "provided" in cell.labels]
     shared += [text for text in contents(homework.folder) if not _is_known_otherwise(text, homework)]
     mistakes = mistake_texts(homework)
-    called = {} if homework.in_place else called_on(homework)
+    texts = {
+        exercise.name: [*(check.source for check in exercise.checks), *mistakes[exercise.name]]
+        for exercise in homework.exercises
+    }
+    called = {} if homework.in_place else called_on(homework, texts)
     return {
         exercise.name: digest(
             *shared,
@@ -67,8 +71,11 @@ def _is_known_otherwise(file: str, homework: HomeworkSource) -> bool:
     return first in known or homework.folder / path in homework.files
 
 
-def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
-    """Exercise → itself and those whose names its checks or mistakes use, directly or in provided cells."""
+def called_on(homework: HomeworkSource, texts: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Exercise → itself and those whose names its texts use, directly or in provided cells.
+
+    texts: exercise → the code of its checks and mistakes.
+    """
     uses: defaultdict[str, set[str]] = defaultdict(set)
     for cell in homework.cells:
         if cell.kind == "code" and "provided" in cell.labels:
@@ -77,12 +84,10 @@ def called_on(homework: HomeworkSource) -> dict[str, list[str]]:
                     uses[name] |= _names(statement)
     for exercise in homework.exercises:
         uses[exercise.name] |= _names(ast.parse(exercise.solution))
-    mistakes = mistake_texts(homework)
     found = {}
     for exercise in homework.exercises:
         reached, waiting = set(), {exercise.name}
-        texts = [*(check.source for check in exercise.checks), *mistakes[exercise.name]]
-        waiting |= {name for text in texts for name in _names(ast.parse(text))}
+        waiting |= {name for text in texts[exercise.name] for name in _names(ast.parse(text))}
         while waiting:
             reached |= waiting
             waiting = {name for known in waiting for name in uses.get(known, ())} - reached
@@ -153,14 +158,18 @@ def made_from(homework: HomeworkSource) -> dict[str, str]:
     provided = [cell.source for cell in homework.cells if "provided" in cell.labels]
     mistakes = mistake_texts(homework)
     machinery = [*sorted((PACKAGE / "checks").glob("*.py")), *(GRADER / name for name in OURS)]
-    called = called_on(homework)
+    visible = {
+        exercise.name: [f"# {check.name}\n{check.source}" for check in exercise.checks if not check.hidden]
+        for exercise in homework.exercises
+    }
+    called = called_on(homework, {name: [*checks, *mistakes[name]] for name, checks in visible.items()})
     # within one homework no file is read twice; for the next one, files are read again
     read, modules_in, files_of = cache(_read), cache(_modules_in), cache(_files)
     digests = {}
     for exercise in homework.exercises:
         texts = [
             *provided,
-            *(f"# {check.name}\n{check.source}" for check in exercise.checks if not check.hidden),
+            *visible[exercise.name],
             *(homework.exercise(name).solution for name in called[exercise.name]),
             *mistakes[exercise.name],
         ]

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -10,9 +10,9 @@ import nbgrader.api
 import pytest
 import torch
 from grading import SHORT
+from warm_levels import warm_with
 
 from autograder.grading import pool
-from autograder.isolation import Warm, choose
 
 REPOSITORY = Path(__file__).parents[2]
 MINI = Path(__file__).parent / "mini_homework"
@@ -79,12 +79,31 @@ def edit():
     return replace
 
 
+@contextmanager
+def graded_from_the_shared_warm_process(short: bool):
+    """Gradings start no warm process of their own; their limits are as they ask, or short."""
+
+    @contextmanager
+    def shared(level, limits):
+        warm = warm_with(SHORT if short else limits, level.name)
+        yield lambda: warm
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "warm_meanwhile", shared)
+        yield
+
+
 @pytest.fixture(scope="module")
 def one_warm_process():
-    """Every grading of this file has its students' processes from the same warm one."""
-    with Warm(choose("best"), SHORT, imports=()) as warm, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: warm))
-        patch.setattr(pool, "choose", lambda wanted: warm.level)
+    """Every grading of this file has its students' processes from the one that all tests share."""
+    with graded_from_the_shared_warm_process(short=True):
+        yield
+
+
+@pytest.fixture(scope="module")
+def one_warm_process_with_any_limits():
+    """The same, with the limits that each grading asks for."""
+    with graded_from_the_shared_warm_process(short=False):
         yield
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 from grading import MINI, RIGHT, SHORT
+from warm_levels import warm_with
 
 from autograder.grading.judge import judge
 from autograder.grading.plan import Plan
-from autograder.isolation import Warm, choose
 from autograder.making.products import build_homework
 from autograder.source.address import Address
 from autograder.source.loading import load
@@ -59,8 +59,7 @@ def test_one_that_is_missing_is_put_back_without_a_flag(built):
 
 
 def test_it_costs_the_grader_no_time_and_the_student_no_point(homework, built):
-    with Warm(choose("best"), SHORT) as warm:
-        plan = Plan(homework, source_cells(built), SHORT)
-        judgement = judge(plan, handed_in(built), warm.student, seed=1)
+    plan = Plan(homework, source_cells(built), SHORT)
+    judgement = judge(plan, handed_in(built), warm_with(SHORT).student, seed=1)
     assert [check.result for check in judgement.exercises[0].checks] == ["passed"] * 3
     assert not any("time" in flag for flag in judgement.flags)

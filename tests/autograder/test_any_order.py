@@ -18,7 +18,7 @@ def test_each_check_cell_runs_alone_after_a_restart(name, capsys):
     cells = {
         cell["id"]: cell["source"] for cell in released(build_homework(homework, Address("", "")))["cells"]
     }
-    answers, needed = reference_answers(homework), called_on(homework)
+    answers, needed = reference_answers(homework), called_on(homework, visible_checks(homework))
     scope = {}
     for cell in ("setup", *provided(homework, cells)):
         exec(cells[cell], scope)
@@ -46,3 +46,11 @@ def provided(homework, cells):
     """The cells that are there for everybody, in the notebook's order, without the one at its end."""
     known = {str(cell.labels["provided"]) for cell in homework.cells if "provided" in cell.labels}
     return [cell for cell in cells if cell in known or cell == "helpers_of_the_checks"]
+
+
+def visible_checks(homework):
+    """Exercise → the code of the checks in its cell."""
+    return {
+        exercise.name: [check.source for check in exercise.checks if not check.hidden]
+        for exercise in homework.exercises
+    }

@@ -19,6 +19,8 @@ from autograder.source.loading import find, names
 from autograder.source.notebook import SourceError
 from autograder.website.building import building
 
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
 HOMEWORKS = names(ROOT)
 ROW = re.compile(r"^\| (?P<part>[A-Z]) \|.*?\| (?P<minutes>\d+) \|(?: (?P<bonus>\d*) \|)?$", re.MULTILINE)
 ANSWERS = {

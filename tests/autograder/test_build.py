@@ -2,11 +2,13 @@
 
 import ast
 import importlib.util
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -20,6 +22,8 @@ from autograder.making import lectures
 from autograder.making.build import build
 from autograder.making.products import SESSION, build_homework, build_lecture
 from autograder.making.release import release
+from autograder.proving.deviations import accept
+from autograder.proving.verify import prove
 from autograder.source.address import Address
 from autograder.source.loading import load
 from autograder.source.notebook import SourceError, to_json
@@ -56,6 +60,21 @@ def test_the_same_source_gives_the_same_bytes_in_every_process(course_folder):
         for name in results[0]:
             (course_folder / name).unlink()
     assert results[0] == results[1]
+
+
+def test_each_source_is_read_once(course_folder, mini, edit, monkeypatch):
+    """However much is made from it: notebooks, fingerprints and a release."""
+    build(course_folder)
+    release(course_folder, mini.name)
+    edit(mini / "mini_homework.py", "heron_starts = range(len(values)", "heron_starts = range(0, len(values)")
+    edit(mini / "mini_homework.py", "Average each window", "Average every window")
+    opened, really_open = Counter(), io.open
+    counting = lambda file, *rest, **more: opened.update([file]) or really_open(file, *rest, **more)  # noqa: E731
+    monkeypatch.setattr("io.open", counting)
+    monkeypatch.setattr("builtins.open", counting)
+    assert len(build(course_folder)) == 3
+    sources = [mini / "mini_homework.py", course_folder / "lectures" / "01_numbers.py"]
+    assert [opened[path] for path in sources] == [1, 1]
 
 
 def test_check_writes_nothing_and_says_what_is_out_of_date(course_folder, mini, edit):
@@ -444,6 +463,60 @@ def test_no_mistake_is_asked_again_while_its_fingerprints_rest_on_the_same(cours
     build(course_folder)
     assert asked == []
     assert (course_folder / PRINTS).read_text() == before
+
+
+ANOTHER = '''
+
+# %% [markdown] exercise="largest" difficulty=1 minutes=5
+# ## 3. The largest
+
+# %% solution="largest"
+def largest(values: list[float]) -> float:
+    """The largest of some values."""
+    ### BEGIN SOLUTION
+    return max(values)
+    ### END SOLUTION
+
+
+# %% check="nine_is_the_largest" points=1
+def nine_is_the_largest(largest):
+    """Of 2, 9 and 1, 9 is the largest."""
+    assert_equal(largest([2.0, 9.0, 1.0]), 9.0)
+'''
+
+
+def test_a_line_of_a_hidden_check_changes_the_source_and_its_notebook_alone(course_folder, mini, edit):
+    """Even one by which the check asks for another exercise, which no visible check does."""
+    source = mini / "mini_homework.py"
+    append(source, ANOTHER)
+    build(course_folder)
+    release(course_folder, mini.name)
+    before = contents(course_folder)
+    edit(source, "any_width(moving_average, draw)", "any_width(moving_average, largest, draw)")
+    build(course_folder)
+    after = contents(course_folder)
+    assert {name for name in before | after if before.get(name) != after.get(name)} == {
+        "solutions/mini_homework/mini_homework.py",
+        NOTEBOOK,
+    }
+
+
+def contents(folder):
+    """Name → content of every file that would be committed."""
+    files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.suffix != ".db"}
+
+
+def test_a_line_of_a_hidden_check_changes_one_row_of_the_table(mini, edit):
+    edit(mini / "mini_homework.py", "for width in (1, 4, 11):", "for width in (3,):")
+    before = (mini / "fails.tsv").read_text().splitlines()
+    homework = load(mini)
+    accept(homework, [prove(homework, exercise, compared=False) for exercise in homework.exercises])
+    after = (mini / "fails.tsv").read_text().splitlines()
+    assert [line for line in before if line not in after] == [
+        "moving_average\twidth_is_always_three\taverages_are_right_for_any_width"
+    ]
+    assert [line for line in after if line not in before] == ["moving_average\twidth_is_always_three\t"]
 
 
 @pytest.mark.parametrize(

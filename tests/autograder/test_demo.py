@@ -1,5 +1,7 @@
 """The demo does the whole way in a folder of its own, says how, and stops where code cannot be kept in."""
 
+from pathlib import Path
+
 import pytest
 
 from autograder.isolation import IsolationUnavailable
@@ -7,8 +9,13 @@ from autograder.marks.records import HomeworkRecord
 from autograder.marks.table import table
 from autograder.sample import demo as showing
 from autograder.sample.demo import demo, fresh_course
+from autograder.sample.pictures import class_report
 from autograder.software import code_on_disk
-from autograder.source.loading import find
+from autograder.source.loading import find, load
+
+pytestmark = pytest.mark.usefixtures("one_warm_process_with_any_limits")
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +60,12 @@ def test_marks_mistakes_isolation_and_the_report_are_printed(shown):
     page = root / "demo" / "grades" / "mini_homework.html"
     assert str(page) in printed
     assert "Which mistakes the class makes" in page.read_text()
+
+
+def test_the_readmes_picture_of_the_report_is_that_of_this_class(shown):
+    record, root, _ = shown
+    homework = load(root / "demo" / "solutions" / "mini_homework")
+    assert (PICTURES / "class_report.svg").read_text() == class_report(record, homework)
 
 
 def test_the_demo_can_be_run_again(shown):

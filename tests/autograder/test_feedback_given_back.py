@@ -7,6 +7,8 @@ from nbgrader.apps.api import NbGraderAPI
 from autograder.grade import grade
 from autograder.marks.settings import course_config
 
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
 RECEIPTS = {"2026-11-20 11:00:00.000000 UTC": "abc", "2026-11-21 11:00:00.000000 UTC": "def"}
 
 

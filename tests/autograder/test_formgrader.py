@@ -17,6 +17,8 @@ from autograder.cli import main
 from autograder.grade import grade
 from autograder.source.sample_submissions import answered
 
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
 MARKUP = "<script>alert('gotcha')</script>"
 FORMULA = " It costs $\\frac{w}{2}$ values of delay."
 

@@ -15,12 +15,13 @@ import pytest
 import torch
 from grading import MINI, NAME, ROOT, catalogue, named, solved, submit
 from nbgrader.apps.api import NbGraderAPI
+from warm_levels import warm_with
 
 from autograder import software
 from autograder.grade import grade
 from autograder.grading import paper
 from autograder.grading.plan import plan_for
-from autograder.isolation import Limits, Warm, choose
+from autograder.isolation import Limits
 from autograder.marks.exports.gradescope import gradescope_autograder
 from autograder.marks.records import RecordFolder
 from autograder.marks.settings import course_config
@@ -120,9 +121,8 @@ def record_of(course):
 def by_mark(handed_in):
     """What `mark` itself says, asked directly."""
     [found] = collect(handed_in / "submitted", NAME)
-    with Warm(choose("best")) as warm:
-        plan = plan_for(NAME, handed_in, Limits())
-        return paper.mark(paper.paper_of(found, seed=SEED), plan, warm.level.name, warm.student).record
+    warm, plan = warm_with(Limits()), plan_for(NAME, handed_in, Limits())
+    return paper.mark(paper.paper_of(found, seed=SEED), plan, warm.level.name, warm.student).record
 
 
 @pytest.mark.parametrize("door", [by_the_command, *DOORS.values()], ids=["command", *DOORS])

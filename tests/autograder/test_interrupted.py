@@ -69,7 +69,9 @@ def seeds_of(course):
     return {student: record.seed for student, record in records(course).items()}
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(4, 10))]
+)
 def test_a_grader_killed_at_a_random_moment_loses_no_finished_mark(
     course, course_again, seconds_of_a_run, seed
 ):

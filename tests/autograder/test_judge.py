@@ -9,6 +9,7 @@ import pytest
 from grading import MINI, RIGHT, SHORT, catalogue
 from memoriser import memoriser
 from nbformat import from_dict
+from warm_levels import warm_with
 
 from autograder.catalogue import Misconception
 from autograder.checking.examine import Examined
@@ -18,7 +19,7 @@ from autograder.grading.outputs import Outputs
 from autograder.grading.plan import Plan
 from autograder.grading.points import paid
 from autograder.grading.redaction import DOES_NOT_HOLD, ENDED
-from autograder.isolation import CellResult, Warm, choose
+from autograder.isolation import CellResult
 from autograder.making.products import build_homework
 from autograder.source.address import Address
 from autograder.source.homework import FAILED, PASSED
@@ -32,8 +33,7 @@ from course.checks import Trace
 
 @pytest.fixture(scope="module")
 def warm():
-    with Warm(choose("best"), SHORT) as warm:
-        yield warm
+    return warm_with(SHORT)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,8 @@ from autograder.marks.gradebook import MarkBook
 from autograder.marks.late import NotATime, PerDay, penalties_now, policy_of, read_time, set_due_date
 from autograder.marks.settings import course_config
 
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
 DAY = 86_400
 POLICY = """
 c.AssignLatePenalties.plugin_class = "autograder.marks.late.PerDay"

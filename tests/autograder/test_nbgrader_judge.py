@@ -4,11 +4,12 @@ import json
 
 import pytest
 from grading import NAME, new_course, solved
+from warm_levels import warm_with
 
 from autograder.grading import pool
 from autograder.grading.paper import Paper
 from autograder.grading.plan import plan_for
-from autograder.isolation import Limits, Warm, choose
+from autograder.isolation import Limits
 from autograder.nbgrader.judge import CouldNotJudge, judged, require_verdicts
 
 HUGE = """
@@ -27,8 +28,8 @@ def course(tmp_path_factory):
 @pytest.fixture(scope="module")
 def judge(course):
     """A function that judges one notebook in 40 MB beyond what every judge has."""
-    plan = plan_for(NAME, course, Limits())
-    with pytest.MonkeyPatch.context() as patch, Warm(choose("best")) as warm:
+    plan, warm = plan_for(NAME, course, Limits()), warm_with(Limits())
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "MEMORY_OF_A_JUDGE", 40 << 20)
         yield lambda notebook: judged(Paper("ada", json.dumps(notebook).encode()), plan, warm)
 

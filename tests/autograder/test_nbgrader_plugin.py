@@ -23,6 +23,8 @@ from autograder.grading.redaction import DOES_NOT_HOLD
 from autograder.marks.records import RecordFolder
 from autograder.source.sample_submissions import answered
 
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
 NBGRADER = Path(sysconfig.get_path("scripts")) / "nbgrader"
 
 MARKUP = "<script>alert('gotcha')</script> <img src=x onerror=alert('gotcha')>"

@@ -24,6 +24,8 @@ from autograder.source.homework import Check
 from autograder.source.loading import assignments, find, names
 from autograder.source.notebook import SourceError
 
+pytestmark = pytest.mark.usefixtures("one_warm_process")
+
 NAME = "ps1"
 SECRET = "square(-2) == 4"
 RIGHT = "def square(x):\n    return x * x"

@@ -6,13 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from warm_levels import warm_with
 
 from autograder.checking.examine import run_checks
 from autograder.grading.judge import in_full
 from autograder.grading.plan import plan_for
 from autograder.grading.submission import grade_submission
 from autograder.grading.told import as_told
-from autograder.isolation import Limits, Warm, choose
+from autograder.isolation import Limits
 from autograder.languages.catalogues import language_of
 from autograder.languages.notebooks import in_language, language_of_release
 from autograder.languages.texts import WORD
@@ -76,14 +77,13 @@ def graded(course, homework, released):
         "surprise": "import os\n\n\ndef surprise(bets, word, n_words):\n    os._exit(3)\n",
     }
     plan = plan_for(NAME, course, Limits())
-    records = {}
-    with Warm(choose("best"), Limits()) as warm:
-        for code, start in (*released.items(), ("../de", released["en"])):
-            content = answered(start, answers)
-            content["metadata"]["language"] = code
-            done = grade_submission("ada", json.dumps(content).encode(), plan, warm.student, seed=1)
-            records[code] = done.record
-            records[f"{code} notebook"] = done.notebook
+    warm, records = warm_with(Limits()), {}
+    for code, start in (*released.items(), ("../de", released["en"])):
+        content = answered(start, answers)
+        content["metadata"]["language"] = code
+        done = grade_submission("ada", json.dumps(content).encode(), plan, warm.student, seed=1)
+        records[code] = done.record
+        records[f"{code} notebook"] = done.notebook
     return records
 
 

@@ -3,9 +3,10 @@
 import pytest
 import torch
 from torch import nn
+from warm_levels import warm_with
 
 from autograder.grading.standin import Cell, RemoteLink, Sitting
-from autograder.isolation import Limits, Warm, choose
+from autograder.isolation import Limits
 from course.checks import LocalLink, NotWritten, StandIn, StudentError, Trace, Unreachable, replay, same
 from course.checks.changed import changed_in_place
 
@@ -56,8 +57,7 @@ class Line(nn.Module):
 
 @pytest.fixture(scope="module")
 def warm():
-    with Warm(choose("best"), LIMITS) as warm:
-        yield warm
+    return warm_with(LIMITS)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from autograder.sample.demo import make_course
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 NAME = "sums_and_gaps"
-LIMITS = Limits(call_seconds=2, cell_seconds=2, submission_seconds=30, memory_bytes=1 << 30)
+LIMITS = Limits(call_seconds=2, cell_seconds=2, submission_seconds=15, memory_bytes=1 << 30)
 
 # student → the mark, and a piece of what a person is told
 GRADED = {
@@ -47,7 +47,7 @@ GRADED = {
     "renamed": (4, "The notebook was called sums_and_gaps (1).ipynb."),
     "segmentation_fault": (2, "`mean_of` crashed with a segmentation fault."),
     "slow_calls": (4, ""),
-    "slow_cells_without_end": (0, "the submission had used up its 30 s"),
+    "slow_cells_without_end": (0, "the submission had used up its 15 s"),
     "spinning_threads": (4, ""),
     "split_check": (4, ""),
     "syntax_error": (2, "SyntaxError: expected ':' (line 1: def mean_of(values))"),

@@ -16,7 +16,7 @@ from autograder.isolation.results import TooLate
 from autograder.isolation.spent import Spent
 from autograder.isolation.tree import Descendants
 
-BUSY_LOOPS = 8
+BUSY_LOOPS = 3
 WORK = """
 import time
 def work(seconds):
@@ -28,16 +28,21 @@ def work(seconds):
 
 @pytest.fixture
 def starved(warm):
-    """The warm process and eight busy loops on one processor; what is forked from here on shares it too."""
+    """A student whose processor is shared by busy loops once it has started: starved(limits, first cell)."""
     allowed = os.sched_getaffinity(warm.process.pid)
     crowded = {min(allowed)}
-    os.sched_setaffinity(warm.process.pid, crowded)
-    loops = [busy_loop(crowded) for _ in range(BUSY_LOOPS)]
-    yield warm
-    os.sched_setaffinity(warm.process.pid, allowed)
-    for process in loops:
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+    with contextlib.ExitStack() as ends:
+
+        def start(limits, source=""):
+            os.sched_setaffinity(warm.process.pid, crowded)  # what is forked from here on is there, too
+            student = ends.enter_context(warm.student(limits=limits))
+            student.run(source)
+            os.sched_setaffinity(warm.process.pid, allowed)
+            for _ in range(BUSY_LOOPS):
+                ends.callback(end, busy_loop(crowded))
+            return student
+
+        yield start
 
 
 def busy_loop(crowded):
@@ -50,20 +55,23 @@ def busy_loop(crowded):
     return process
 
 
+def end(process):
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
 def test_a_call_that_only_had_to_wait_for_a_processor_is_not_ended(starved):
     limits = replace(SMALL, call_seconds=0.5, patience=400.0)
-    with starved.student(limits=limits) as student:
-        student.run(WORK)
-        begun = time.monotonic()
-        assert student.request("work", "", [0.3]) == "done"
-        assert time.monotonic() - begun > limits.call_seconds
+    student = starved(limits, WORK)
+    begun = time.monotonic()
+    assert student.request("work", "", [0.3]) == "done"
+    assert time.monotonic() - begun > limits.call_seconds
 
 
 @pytest.mark.parametrize("source", ["while True: pass", "import time\ntime.sleep(1000)"])
 def test_a_call_that_does_not_end_is_ended_on_a_busy_machine_too(starved, source):
-    limits = replace(SMALL, cell_seconds=0.5, patience=400.0)
-    late = r"did not finish within 0\.5 s"
-    with starved.student(limits=limits) as student, pytest.raises(Died, match=late):
+    student = starved(replace(SMALL, cell_seconds=0.5, patience=400.0))
+    with pytest.raises(Died, match=r"did not finish within 0\.5 s"):
         student.run(source)
 
 
@@ -75,9 +83,9 @@ def test_one_that_keeps_itself_waiting_for_its_own_processes_is_ended(warm):
 
 
 def test_there_is_a_far_limit_however_busy_the_machine_is(starved):
-    limits = replace(SMALL, cell_seconds=0.5, patience=2.0)
-    with starved.student(limits=limits) as student, pytest.raises(TooLate) as late:
-        student.run(WORK + "work(1000)")
+    student = starved(replace(SMALL, cell_seconds=0.5, patience=2.0), WORK)
+    with pytest.raises(TooLate) as late:
+        student.run("work(1000)")
     assert late.value.waited > 0
 
 

@@ -5,7 +5,7 @@ backward pass where a driver is installed, OpenMP and monitors do so when they a
 """
 
 import os
-from functools import partial
+from contextlib import contextmanager, nullcontext
 
 import pytest
 from grading import NAME, RIGHT, new_course, released
@@ -50,58 +50,58 @@ LIBRARIES = {
     "short_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(0.1,)).start()",
     "quiet": "",
 }
+IMPORTS = ("uses_at_import", "python_thread", "short_thread", "quiet", "in_backward")
 
 
-@pytest.fixture
-def libraries(tmp_path, monkeypatch):
-    """The warm process finds these libraries, and whatever else a test lays down in the folder."""
-    tmp_path.chmod(0o755)
+@contextmanager
+def found_by_warm_processes(folder):
+    """They find these libraries, and whatever else a test lays down in the folder."""
+    folder.chmod(0o755)
     for name, source in LIBRARIES.items():
-        (tmp_path / f"{name}.py").write_text(source)
+        (folder / f"{name}.py").write_text(source)
     environment = warm.environment
 
     def with_libraries(home):
         found = environment(home)
-        return found | {"PYTHONPATH": os.pathsep.join([str(tmp_path), found["PYTHONPATH"]])}
+        return found | {"PYTHONPATH": os.pathsep.join([str(folder), found["PYTHONPATH"]])}
 
-    monkeypatch.setattr(warm, "environment", with_libraries)
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("imports", "left_out"),
-    [
-        (
-            ("uses_at_import", "quiet", "in_backward"),
-            ["import uses_at_import (monitor)", "a backward pass (cuda00001400006)"],
-        ),
-        (("short_thread", "quiet"), []),
-    ],
-)
-def test_what_leaves_a_thread_is_not_done_ahead_and_everything_else_is(libraries, imports, left_out):
-    with Warm(choose(), imports=imports) as process:
-        assert process.left_out == left_out
-        with process.student() as student:
-            assert (
-                student.run("import sys\nprint('quiet' in sys.modules)").output == f"{'quiet' in imports}\n"
-            )
-            assert student.run("print('course.checks' in sys.modules)").output == "True\n"
-            loss = "import torch\n(2 * torch.ones(1, requires_grad=True)).backward()"
-            assert student.run(loss).error is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warm, "environment", with_libraries)
+        yield folder
 
 
-def test_a_submission_has_full_marks_where_a_backward_pass_leaves_a_thread(libraries, tmp_path, monkeypatch):
+@pytest.fixture
+def libraries(tmp_path):
+    with found_by_warm_processes(tmp_path) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    """A warm process that was to do ahead what leaves a thread, and what does not."""
+    with found_by_warm_processes(tmp_path_factory.mktemp("libraries")), Warm(choose(), imports=IMPORTS) as it:
+        yield it
+
+
+def test_what_leaves_a_thread_is_not_done_ahead_and_everything_else_is(process):
+    at_import, of_python, in_backward = process.left_out
+    assert at_import == "import uses_at_import (monitor)"
+    assert of_python.startswith("import python_thread (")
+    assert in_backward == "a backward pass (cuda00001400006)"
+    with process.student() as student:
+        there = "import sys\nprint([name for name in {} if name in sys.modules])"
+        done = student.run(there.format((*IMPORTS, "course.checks"))).output
+        assert done == "['short_thread', 'quiet', 'in_backward', 'course.checks']\n"
+        loss = "import torch\n(2 * torch.ones(1, requires_grad=True)).backward()"
+        assert student.run(loss).error is None
+
+
+def test_a_submission_has_full_marks_where_a_backward_pass_leaves_a_thread(process, tmp_path, monkeypatch):
     course = new_course(tmp_path / "course")
     hand_in(course / "submitted", "ada", NAME, answered(released(course), {"moving_average": RIGHT}))
-    monkeypatch.setattr(pool, "Warm", partial(Warm, imports=("in_backward",)))
+    monkeypatch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: process))
     [submission] = grade(NAME, course / "submitted", root=course).submissions
     assert (submission.status, submission.points) == ("graded", submission.max_points)
-
-
-def test_a_thread_of_python_is_left_out_too(libraries):
-    with Warm(choose(), imports=("python_thread",)) as process:
-        [sentence] = process.left_out
-        assert sentence.startswith("import python_thread (")
 
 
 def test_threads_that_are_there_from_the_start_are_named_in_the_refusal(libraries):
