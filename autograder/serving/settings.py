@@ -72,7 +72,7 @@ class ServeSettings:
 
     @property
     def port(self) -> int:
-        """Where to listen unless told otherwise: as in an address of this machine; 8000 behind a TLS server."""
+        """Where to listen unless told otherwise: as an address of this machine says; 8000 behind TLS."""
         return PORT if self.is_encrypted else urlsplit(self.address).port or PORT
 
     @property
