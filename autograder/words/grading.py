@@ -111,7 +111,7 @@ def _graded(args: Arguments) -> int:
         attempt=args.attempt,
     )
     if args.preview:
-        words = list(in_words(before, record.submissions)) or ["No mark that is recorded would change."]
+        words = list(in_words(before, record.submissions, "would change")) or ["No mark would change."]
         say(*words, "Nothing was written, because of --preview.")
         return 0
     say(table(record, find(args.homework, args.root)))

@@ -11,13 +11,8 @@ from autograder.cli import VERBS, parser
 from autograder.words.commands_page import PAGE, page
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [
-    ROOT / name
-    for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "site/instructors.md", "site/deploying.md")
-]
-TYPED = re.compile(
-    r"(?:^(?:docker compose run --rm grader )?|`)(?:\.venv/bin/)?autograder ([a-z][^`\n#…]*)(?=`|\n|#)", re.M
-)
+DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "site/instructors.md")]
+TYPED = re.compile(r"(?:^|`)(?:\.venv/bin/)?autograder ([a-z][^`\n#…]*)(?=`|\n|#)", re.M)
 [COMMANDS] = (one for one in parser(VERBS)._actions if isinstance(one, argparse._SubParsersAction))
 
 
