@@ -13,6 +13,9 @@ from autograder.collecting.attempt import student_id
 from autograder.collecting.tree import CollectingError
 
 ID_COLUMNS = ("student", "id")
+CANVAS_ID = "SIS Login ID"
+CANVAS_NAMES = ("Student", "ID", "SIS User ID", CANVAS_ID)  # the other columns of its sheet hold marks
+TEST_STUDENT = "Student, Test"  # Canvas's own, for looking at a course as a student does
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,10 @@ def read_roster(path: Path) -> Roster:
     """A CSV file with a column `student` (or `id`); every other column holds names that platforms use.
 
     `first_name` and `last_name` together are a name, too. A name that two students share identifies neither.
-    Raises CollectingError if there is no such column.
+    The sheet that Canvas's gradebook exports is a roster, too. Raises CollectingError if no column has ids.
     """
     with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
+        rows = [_of_canvas(row) if CANVAS_ID in row else row for row in csv.DictReader(file)]
     column = next((name for name in ID_COLUMNS if rows and name in rows[0]), None)
     if column is None:
         raise CollectingError(f"{path} has no column called student; the first line names the columns.")
@@ -51,6 +54,13 @@ def read_roster(path: Path) -> Roster:
         for name in filter(None, _names(row)) if student else ():
             ids.setdefault(_spelt(name), set()).add(student)
     return Roster({name: min(students) for name, students in ids.items() if len(students) == 1})
+
+
+def _of_canvas(row: Mapping[str, str | None]) -> dict[str, str | None]:
+    """A row of Canvas's sheet as one of a roster, unless it has a column for ids already."""
+    kept = {name: row[name] for name in (*ID_COLUMNS, *CANVAS_NAMES) if name in row}
+    student = "" if row.get("Student") == TEST_STUDENT else row[CANVAS_ID]
+    return {ID_COLUMNS[0]: student, **kept}
 
 
 def _names(row: Mapping[str, str | None]) -> list[str]:

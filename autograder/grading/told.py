@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from autograder.catalogue import Misconception
 from autograder.checking.memorised import ONLY_THE_EXAMPLES
@@ -81,15 +82,22 @@ def _exercise(
         if entry.name in record.told
     )
     claims = {check.name: language(check.claim) for check in exercise.checks}
-    checks = (
+    checks = [
         _check(check, claims[check.name], hidden, language)
         for check in record.checks
         if check.name in claims and (hidden or not check.hidden)
-    )
+    ]
+    once = without_repeats(check.message for check in checks)
+    shown = tuple(replace(check, message=message) for check, message in zip(checks, once, strict=True))
     points = record.points if hidden else None
     return ToldExercise(
-        title(language.text(exercise.statement)), points, record.max_points, tuple(checks), tuple(mistakes)
+        title(language.text(exercise.statement)), points, record.max_points, shown, tuple(mistakes)
     )
+
+
+def without_repeats(messages: Iterable[str]) -> list[str]:
+    """The messages of successive checks, empty where one would only repeat the message before it."""
+    return ["" if now == before else now for before, now in pairwise(["", *messages])]
 
 
 def _check(check: CheckRecord, claim: str, hidden: bool, language: Language) -> ToldCheck:

@@ -256,7 +256,10 @@ def in_words(done: Published) -> Iterator[str]:
         yield f"left as it is, because it was changed there after publishing: {name}"
     yield from (f"Note: {note}" for note in done.notes)
     there, address = done.folder, done.address
-    yield f"Next, so that {address.repository} has it:"
+    yield (
+        f"Next, so that {address.repository} has it (another address: write it under [tool.course] in "
+        "pyproject.toml, run `autograder build`, and publish again):"
+    )
     if not (there / ".git").exists():
         yield f"  git -C {there} init -b main && git -C {there} remote add origin {address.repository}"
     yield f"  git -C {there} add -A && git -C {there} commit -m 'Publish the course'"

@@ -89,17 +89,22 @@ def _students(count: int) -> str:
     return "1 student" if count == 1 else f"{count} students"
 
 
-def in_words(before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord]) -> Iterator[str]:
-    """The lines that `autograder grade` prints about changes; none if nobody had been graded before."""
+def in_words(
+    before: Iterable[SubmissionRecord], after: Iterable[SubmissionRecord], verb: str = "changed"
+) -> Iterator[str]:
+    """The lines that `autograder grade` prints about changes; none if nobody had been graded before.
+
+    verb: "would change", if nothing has been written.
+    """
     before, after = list(before), list(after)
     again = examined_again(before, after)
     for what, count in again.items():
         yield f"Re-examined, because {what} changed: {_students(count)}."
     found = changes(before, after)
     if found:
-        yield "1 mark changed:" if len(found) == 1 else f"{len(found)} marks changed:"
+        yield f"1 mark {verb}:" if len(found) == 1 else f"{len(found)} marks {verb}:"
     elif again:
-        yield "No mark changed."
+        yield f"No mark {verb}."
     names = [one_line(change.student) for change in found]
     width = max(map(len, names), default=0)
     for name, change in zip(names, found, strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.catalogue import Misconception
+from autograder.grading.told import without_repeats
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord, is_unwritten
 from autograder.source.homework import Exercise, HomeworkSource
 
@@ -66,9 +67,7 @@ def _answer(record: ExerciseRecord, exercise: Exercise, homework: HomeworkSource
 
 
 def _checks(record: ExerciseRecord, claims: dict[str, str]) -> Iterator[ShownCheck]:
-    before = ""
-    for check in record.checks:
-        if check.name in claims:
-            repeats = check.result == "passed" or check.message == before
-            yield ShownCheck(check, claims[check.name], "" if repeats else check.message)
-            before = check.message
+    checks = [check for check in record.checks if check.name in claims]
+    messages = without_repeats("" if check.result == "passed" else check.message for check in checks)
+    for check, message in zip(checks, messages, strict=True):
+        yield ShownCheck(check, claims[check.name], message)

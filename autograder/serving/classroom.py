@@ -36,10 +36,11 @@ class Classroom:
         """For each homework how many have handed in, how many attempts wait, and how many answers."""
         rows: list[dict[str, object]] = []
         for name in homeworks:
-            latest = self.attempts.latest(name).values()
-            waits = sum(one.judged is None for one, _ in latest)
+            latest = self.attempts.latest(name)
+            handed_in = len(self.attempts.marks(name).keys() | latest.keys())
+            waits = sum(one.judged is None for one, _ in latest.values())
             open_ones = sum(answer.chosen is None for answer in self.answers(name))
-            rows.append({"name": name, "handed_in": len(latest), "waits": waits, "unmarked": open_ones})
+            rows.append({"name": name, "handed_in": handed_in, "waits": waits, "unmarked": open_ones})
         return rows
 
     def answers(self, name: str) -> list:

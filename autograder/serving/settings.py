@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 FILE = "serve.toml"
 KEY_FILE = "serve.key"
 Hidden = Literal["after due", "at once", "never"]
+PORT = 8000
 
 
 class SettingsError(ValueError):
@@ -55,7 +56,7 @@ class ServeSettings:
     """
 
     course: str = "Homework"
-    address: str = "http://127.0.0.1:8000"
+    address: str = f"http://127.0.0.1:{PORT}"
     staff: tuple[str, ...] = ()
     hidden: Hidden = "after due"
     seconds_between: float = 30.0
@@ -68,6 +69,11 @@ class ServeSettings:
     @property
     def is_encrypted(self) -> bool:
         return self.address.startswith("https://")
+
+    @property
+    def port(self) -> int:
+        """Where to listen unless told otherwise: as an address of this machine says; 8000 behind TLS."""
+        return PORT if self.is_encrypted else urlsplit(self.address).port or PORT
 
     @property
     def host(self) -> str:

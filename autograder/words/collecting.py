@@ -19,7 +19,8 @@ def _collect_options(part: argparse.ArgumentParser) -> None:
         "--names",
         type=Path,
         metavar="CSV",
-        help="the roster: a column `student`, and further columns named as the platforms name them",
+        help="the roster: a column `student`, and further columns named as the platforms name them; or the "
+        "sheet that Canvas's gradebook exports",
     )
     part.add_argument(
         "--due",

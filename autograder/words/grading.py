@@ -24,6 +24,11 @@ from autograder.words.verb import (
 if TYPE_CHECKING:
     from autograder.marks.records import SubmissionRecord
 
+TO_MARK = (
+    "Answers in words of {count} must still be marked by hand, in Formgrader or on the website of "
+    "`autograder serve`; the points above are those of the checks alone."
+)
+
 
 def _grade_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homework", metavar="HOMEWORK")
@@ -106,7 +111,8 @@ def _graded(args: Arguments) -> int:
         attempt=args.attempt,
     )
     if args.preview:
-        say(*in_words(before, record.submissions), "Nothing was written, because of --preview.")
+        words = list(in_words(before, record.submissions, "would change")) or ["No mark would change."]
+        say(*words, "Nothing was written, because of --preview.")
         return 0
     say(table(record, find(args.homework, args.root)))
     log_changes(args, before, record.submissions)
@@ -120,7 +126,7 @@ def _graded(args: Arguments) -> int:
     say("\nIsolation: {level} ({reason}).".format(**record.isolation))
     if "checks" in record.isolation:
         say(f"Note: {record.isolation['checks']}.")
-    for note in (*record.notes, *late_penalties(args)):
+    for note in (*record.notes, *beyond_the_checks(args)):
         say(f"Note: {note}")
     if args.submissions.resolve() != (args.root / SUBMITTED).resolve():
         say(f"Note: Formgrader counts as submissions only what is in {SUBMITTED}/.")
@@ -128,13 +134,15 @@ def _graded(args: Arguments) -> int:
     return 0
 
 
-def late_penalties(args: Arguments) -> list[str]:
-    """A sentence on what is taken off, if anything is; the table is of the checks alone."""
+def beyond_the_checks(args: Arguments) -> list[str]:
+    """Sentences on what a person must mark and what is taken off; the table is of the checks alone."""
     from autograder.marks.exports.marks import marks_of, number
 
     marks = marks_of(args.root, args.homework, args.gradebook)
+    waiting = sum(mark.waits_for_a_person and not mark.excused for mark in marks)
     late = [f"{one_line(mark.student)} {number(mark.penalty)}" for mark in marks if mark.penalty]
-    return [f"Taken off for being late, after the points above: {', '.join(late)}."] if late else []
+    notes = [TO_MARK.format(count="1 student" if waiting == 1 else f"{waiting} students")] if waiting else []
+    return notes + ([f"Taken off for being late, after the points above: {', '.join(late)}."] if late else [])
 
 
 def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence[SubmissionRecord]) -> None:

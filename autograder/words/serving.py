@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -24,7 +23,7 @@ from autograder.words.verb import (
 def _serve_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all that are released")
     part.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
-    part.add_argument("--port", type=int, default=8000, help="on which port to listen (default: 8000)")
+    part.add_argument("--port", type=int, help="on which port to listen (default: the address's, or 8000)")
     part.add_argument(
         "--only",
         default="both",
@@ -61,9 +60,11 @@ def _serve(args: Arguments) -> int:
     with needs("itsdangerous", "serve"):
         from autograder.serving.run import Grader, serve_pages
         from autograder.serving.settings import read_settings
-    say(f"Serving {', '.join(names)} at {read_settings(args.root).address}. Ctrl-C ends it.")
+    settings = read_settings(args.root)
+    port = settings.port if args.port is None else args.port
+    say(f"Serving {', '.join(names)} at {settings.address}. Ctrl-C ends it.")
     if args.only == "pages":
-        serve_pages(args.root, names, args.host, args.port)
+        serve_pages(args.root, names, args.host, port)
         return 0
     jobs = [f"--jobs={args.jobs}"] if args.jobs else []
     gradebook = [f"--gradebook={args.gradebook}"] if args.gradebook else []
@@ -71,13 +72,13 @@ def _serve(args: Arguments) -> int:
     isolation = f"--isolation={args.isolation}"
     options = [f"--root={args.root}", "--only=grader", isolation, *jobs, *dask, *gradebook]
     with Grader(["serve", *options, *names]):
-        serve_pages(args.root, names, args.host, args.port)
+        serve_pages(args.root, names, args.host, port)
     return 0
 
 
 def _invite_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("names", nargs="*", metavar="NAME", help="students' ids, as in the gradebook")
-    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="a roster: column `student`")
+    part.add_argument("--names", dest="roster", type=Path, metavar="CSV", help="a roster, as for `collect`")
     part.add_argument("--staff", action="store_true", help="invite people who may see the whole class")
     part.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
 
@@ -87,14 +88,14 @@ def _invite(args: Arguments) -> int:
 
     with needs("itsdangerous", "serve"):
         from autograder.serving.people import Invitations, Person, invitations_as_csv
+    from autograder.collecting import read_roster
     from autograder.serving.attempts import Attempts
     from autograder.serving.run import database_url
     from autograder.serving.settings import read_settings, secret_key
 
     names = list(args.names)
     if args.roster:
-        with args.roster.open(newline="", encoding="utf-8-sig") as file:
-            names += [row["student"] for row in csv.DictReader(file)]
+        names += sorted(read_roster(args.roster).students)
     invitations = Invitations(secret_key(args.root))
     people = [Person(name, args.staff) for name in names]
     settings = read_settings(args.root)

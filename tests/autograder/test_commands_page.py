@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from autograder.cli import VERBS, parser
 from autograder.words.commands_page import PAGE, page
 
 ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "site/instructors.md")]
+TYPED = re.compile(r"(?:^|`)(?:\.venv/bin/)?autograder ([a-z][^`\n#…]*)(?=`|\n|#)", re.M)
 [COMMANDS] = (one for one in parser(VERBS)._actions if isinstance(one, argparse._SubParsersAction))
 
 
@@ -35,3 +38,19 @@ def test_every_command_is_explained_to_those_who_use_it(name):
     """Instructors find it on their page; what only concerns translators, in CONTRIBUTING."""
     place = "CONTRIBUTING.md" if name == "localise" else "site/instructors.md"
     assert re.search(rf"`autograder [\w`, ]*\b{name}\b|autograder {name}\b", (ROOT / place).read_text()), name
+
+
+def typed():
+    """Every command that a document spells out, without the word `autograder`."""
+    return sorted({found.strip() for path in DOCUMENTS for found in TYPED.findall(path.read_text())})
+
+
+@pytest.mark.parametrize("words", [one for one in typed() if " " in one])
+def test_what_the_documents_say_to_type_is_understood(words):
+    assert parser(VERBS).parse_args(shlex.split(words))
+
+
+def test_the_documents_name_no_other_command():
+    named = {words for words in typed() if " " not in words}
+    assert len(named) > 10
+    assert named <= COMMANDS.choices.keys()

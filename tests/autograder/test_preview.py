@@ -6,6 +6,7 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.grade import grade
+from autograder.grading.told import without_repeats
 from autograder.making.release import release
 from autograder.marks.decisions import Decisions
 from autograder.marks.records import RecordFolder
@@ -51,6 +52,10 @@ def test_a_notebook_is_tried_and_its_student_is_shown_what_they_would_read(cours
     assert everything(course) == before
 
 
+def test_what_is_wrong_with_several_checks_in_a_row_is_said_once():
+    assert without_repeats(["", "a", "a", "b", "", "b"]) == ["", "a", "", "b", "", "b"]
+
+
 def test_what_a_student_reads_says_nothing_of_how_a_hidden_check_failed(course, capsys):
     main(["try", str(notebook(course, "wrong")), "--root", str(course)])
     lines = capsys.readouterr().out.splitlines()
@@ -74,17 +79,21 @@ def test_the_receipt_of_the_same_bytes_handed_in_again_is_handed_on(course):
 
 
 def test_a_regrading_is_looked_at_first_and_logged_when_it_is_done(course, edit, capsys):
+    words = ["grade", NAME, "--submissions", str(course / "submitted"), "--root", str(course), "--jobs", "1"]
+    assert main([*words, "--preview"]) == 0
+    assert "No mark would change." in capsys.readouterr().out
     source = course / "solutions" / NAME / f"{NAME}.py"
     edit(source, 'check="averages_are_right" points=1', 'check="averages_are_right" points=3')
     release(course, NAME)
     before = everything(course)
-    words = ["grade", NAME, "--submissions", str(course / "submitted"), "--root", str(course), "--jobs", "1"]
     assert main([*words, "--preview"]) == 0
     out = capsys.readouterr().out
+    assert "would change:" in out
     assert "moving_average 4 → 6" in out
     assert "Nothing was written" in out
     assert everything(course) == before
     assert main(words) == 0
+    assert "Answers in words of 2 students must still be marked by hand" in capsys.readouterr().out
     logged = Decisions(course).all(NAME, "right")
     assert [(entry.what, entry.cell, entry.before, entry.value) for entry in logged] == [
         ("points", "moving_average", 4, 6)

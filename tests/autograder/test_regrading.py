@@ -26,6 +26,7 @@ from autograder.software import software
 from autograder.source.loading import load
 from autograder.source.released import NotReleased
 from autograder.source.sample_submissions import answered, hand_in, reference_answers
+from autograder.words.grading import TO_MARK
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 
@@ -300,7 +301,8 @@ def test_a_check_edited_after_its_release_is_graded_with_and_named(course, capsy
     assert said.replace("`", "") in re.sub("</?code>|`", "", report(NAME, course).read_text())
     release(course, NAME)
     assert main(words) == 0
-    assert "Note: " not in capsys.readouterr().out
+    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Note: ")]
+    assert notes == [f"Note: {TO_MARK.format(count='1 student')}"]
     assert read_homework(course / "grades" / f"{NAME}.json").notes == ()
 
 

@@ -134,6 +134,21 @@ def test_a_roster_knows_students_by_every_column(tmp_path):
     assert roster.students == {"zo1", "bo2"}
 
 
+def test_the_sheet_of_canvas_is_a_roster(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_text(
+        "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Homework 1 (4711)\n"
+        "    Points Possible,,,,,100\n"
+        '"Chen, Bo",10001,S1,bchen,A,10002\n'
+        '"Müller, Lena",10002,S2,lmueller,A,40\n'
+        '"Student, Test",10003,,3f1a,A,\n'
+    )
+    roster = read_roster(path)
+    assert roster.id_of(["10001", "chenbo"]) == ("bchen", True)
+    assert roster.id_of(["10002"]) == ("lmueller", True)  # not Bo, whose mark is this number
+    assert roster.students == {"bchen", "lmueller"}
+
+
 def test_a_roster_without_ids_is_refused(tmp_path):
     (tmp_path / "roster.csv").write_text("name,github\nBo,bochen\n")
     with pytest.raises(CollectingError, match="no column called student"):

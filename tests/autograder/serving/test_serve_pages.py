@@ -18,6 +18,7 @@ from autograder.serving import app, waiting
 from autograder.serving.attempts import Told
 from autograder.serving.clock import how_far
 from autograder.serving.people import Invitations, NoSuchName, Person, name_of
+from autograder.serving.settings import ServeSettings
 from autograder.submissions.collect import LARGEST_NOTEBOOK, Unreadable
 
 MARKUP = "<script>alert(1)</script>"
@@ -222,6 +223,27 @@ def test_those_who_wait_share_one_look_at_the_database(door, ada, monkeypatch):
 
     asyncio.run(together())
     assert 1 <= len(looks) <= 1 + 1.0 / waiting.SECONDS_BETWEEN_LOOKS
+
+
+def test_who_was_collected_elsewhere_counts_as_having_handed_in(door, ada):
+    ada.hand_in(notebook())
+    door.attempts.tell(NAME, "bob", Told("", "", "1 of 2"), None)  # graded from a platform's download
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    assert '<td class="number">2</td><td class="number">1</td>' in staff.get("/").text  # one of them waits
+
+
+@pytest.mark.parametrize(
+    ("address", "port"),
+    [
+        ("http://127.0.0.1:8123", 8123),
+        ("http://localhost", 8000),
+        ("https://course.example.edu", 8000),
+        ("https://course.example.edu:8443", 8000),  # where the TLS server listens
+    ],
+)
+def test_an_address_of_this_machine_says_where_to_listen(address, port):
+    assert ServeSettings(address=address).port == port
 
 
 def test_what_waits_is_found_without_reading_what_was_handed_in(door):
