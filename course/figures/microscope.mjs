@@ -1,6 +1,6 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
-import { choose, dragged, frame, HALO, press, put, room, shape, slider, strength, toggle } from "./frame.mjs";
+import { behind, choose, dragged, frame, HALO, press, printed, put, room, shape, slider, toggle } from "./frame.mjs";
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
@@ -55,7 +55,7 @@ export default {
     function square(i, j, weight, leaking) {
       const x = left + j * cell, y = 34 + 24 * i;
       const made = shape("rect",
-        { x, y, width: cell - 2, height: 22, fill: strength(0.8 * weight),
+        { x, y, width: cell - 2, height: 22, fill: behind(weight),
           ...(leaking ? { stroke: "#d1242f", "stroke-width": 2.5 } : {}) });
       made.addEventListener("click", () => { put(select, i); });
       view.picture.append(made);
@@ -97,6 +97,8 @@ export default {
         view.picture.append(shape("line",
           { x1: ends[0], y1: ends[1], x2: ends[2], y2: ends[3], stroke: "var(--line)", "stroke-dasharray": "2 4" }));
       const [qx, qy] = place(vectors.query[state.query]);
+      const along = [0.25, 0.5, 0.75].map((share) => [middle[0] + share * (qx - middle[0]), middle[1] + share * (qy - middle[1])]);
+      for (const [cx, cy] of [[qx, qy], ...vectors.key.map(place), ...along]) isFree(cx - 7.8, cy + 5, "●●", 12); // no name lies there
       view.picture.append(shape("line", { x1: middle[0], y1: middle[1], x2: qx, y2: qy, stroke: "var(--blue)", "stroke-width": 2.5 }));
       point([qx, qy], `q ${given.tokens[state.query]}`, "var(--blue)", 0);
       vectors.key.forEach((k, j) => point(place(k), `k ${given.tokens[j]}`, "var(--orange)", j + 1));
@@ -133,7 +135,10 @@ export default {
       if (plane) {
         drawPlane(wide + 96, 18);
         view.controls.querySelectorAll("select")[0].value = String(state.moved);
-        knobs.forEach((knob, axis) => { knob.value = moving()[axis]; knob.nextElementSibling.textContent = moving()[axis].toFixed(1); });
+        knobs.forEach((knob, axis) => {
+          knob.value = moving()[axis];
+          knob.nextElementSibling.textContent = printed(moving()[axis].toFixed(1));
+        });
       }
       const wrong = steps.sums.filter((sum) => Math.abs(sum - 1) > 1e-6).length;
       view.say(`Rows that do not sum to one: ${wrong} of ${T}. Weights on the future: ${steps.leaks.length}. Largest weight `
