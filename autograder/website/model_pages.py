@@ -53,9 +53,9 @@ def source_of(file: str) -> str:
 
 
 def title_and_sentence(source: str, file: str) -> tuple[str, str]:
-    """What a module is called, and the first line of what it says of itself."""
+    """What a module is called, and the first line of what it says of itself, its indices lowered."""
     first, *_ = (ast.get_docstring(ast.parse(source)) or file).split("\n")
-    return re.split(r": |, | \(|\.$", first)[0], first
+    return re.split(r": |, | \(|\.$", first)[0], re.sub(r"\b([a-z])_(\w)\b", r"\1<sub>\2</sub>", first)
 
 
 def model_cards() -> str:
@@ -66,7 +66,7 @@ def model_cards() -> str:
         said = first.partition(": ")[2] or first.removeprefix(f"{title}, ")
         drawn = "; ".join(MACHINES[name].title for name in machines)
         cards.append(
-            f'<li><a href="models/{file}.html">{escape(title)}</a>{escape(said[:1].upper() + said[1:])}'
+            f'<li><a href="models/{file}.html">{escape(title)}</a>{said[:1].upper() + said[1:]}'
             f"<small>Drawn: {escape(drawn)}</small></li>"
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])

@@ -137,8 +137,8 @@ export default {
           { style: `font-size:${isWide ? 13 : 11}px;`
             + (isPossible ? "font-weight:600" : "fill:var(--orange);text-decoration:line-through") });
       });
-      text(right, 14, "bits wasted", { class: "quiet", style: "font-size:11px" });
-      text(right, top - 12, isWide ? "on what comes" : "here", { class: "quiet", style: "font-size:11px" });
+      (isWide ? ["bits wasted", "on what comes"] : ["bits", "wasted"]).forEach((said, i) =>
+        text(right, 14 + 18 * i, said, { class: "quiet", style: "font-size:11px" }));
       if (isWide) ["the last", "word cost"].forEach((said, i) =>
         text(right + 108, 14 + 18 * i, said, { class: "quiet", style: "font-size:11px" }));
       const lines = [["the truth", state.truthNow, last?.truth, 0], ...titles.map((title, i) =>
@@ -173,7 +173,7 @@ export default {
       const waste = state.now.map((logProbs) => wasted(state.truthNow, logProbs)), best = waste.indexOf(Math.min(...waste));
       const true1 = state.truthNow.indexOf(Math.max(...state.truthNow)), p = Math.exp(state.truthNow[true1]);
       return `True odds of “${words[true1]}”: ${percent(p)} %. Least wasted here: ${titles[best]}, ${bits(Math.max(0, waste[best]))} bits `
-        + `above the floor. Shaded: where the ${titles.at(-1)} looks.`;
+        + `above the floor.${gaze().length ? ` Shaded: where the ${titles.at(-1)} looks.` : ""}`;
     }
 
     function table(columns) {

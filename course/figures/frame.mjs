@@ -331,6 +331,6 @@ const behind = (weight) =>
 const HALO = "paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round";
 
 export {
-  HALO, behind, choose, dragged, frame, heading, headingsHeight, subscript, node, phrase, press, printed, put, room, shape, slider, strength,
-  toggle,
+  HALO, behind, choose, dragged, frame, heading, headingsHeight, subscript, node, phrase, press, printed, put, room, shape, slider,
+  strength, toggle,
 };

@@ -99,8 +99,8 @@ export default {
       strip(lengths);
       matrix(found.products[state.chosen]);
       const factors = state.steps - state.chosen;
-      view.say(`∂h${subscript(state.steps)}/∂h${subscript(state.chosen)} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, of `
-        + `length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
+      view.say(`∂h${subscript(state.steps)}/∂h${subscript(state.chosen)} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, `
+        + `of length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
         + `= ${pretty(found.length)}${found.scale < 1 ? `, clipped: everything times ${pretty(found.scale)}` : ", not clipped"}.`);
       view.numbers(["t", "|∂L/∂hₜ|", `|∂h${subscript(state.steps)}/∂hₜ|`],
         lengths.map((value, t) => [t, value.toExponential(3), norm(found.products[t]).toExponential(3)]));

@@ -110,9 +110,13 @@ export default {
     /** A name beside its point, where it lies on no other; where all places are taken, it is left to the list of names. */
     function beside(cx, cy, label) {
       const long = 0.65 * 11 * label.length, least = wide + 98, most = wide + 314;
-      for (const [x, y] of [[cx + 9, cy - 6], [cx - 9 - long, cy - 6], [cx + 9, cy + 14], [cx - 9 - long, cy + 14]])
-        if (x >= least && x + long <= most && y > 28 && y < 236 && isFree(x, y, label, 11))
-          return text(x < cx ? cx - 9 : x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": x < cx ? "end" : "start" });
+      const places = [[cx + 9, cy - 6, "start"], [cx - 9, cy - 6, "end"], [cx + 9, cy + 14, "start"], [cx - 9, cy + 14, "end"],
+        [cx, cy - 11, "middle"], [cx, cy + 19, "middle"]];
+      for (const [x, y, anchor] of places) {
+        const left = x - long * { start: 0, middle: 0.5, end: 1 }[anchor];
+        if (left >= least && left + long <= most && y > 28 && y < 236 && isFree(left, y, label, 11))
+          return text(x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": anchor });
+      }
       return null;
     }
 
