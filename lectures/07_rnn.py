@@ -649,6 +649,29 @@ assert bits["RNN"] < bits["feed-forward"]
 figures.rungs("RNN", new=("RNN",), live=bits)
 
 # %% [markdown]
+# The recorded models of these two rungs answer below, with their own weights, beside the truth. **Predict, then look:** the window holds the last four words, the state whatever it has kept. There are six beginnings. At which of them does the RNN waste far fewer bits than the window, and at which does its memory not help?
+
+# %%
+from course import ladder
+
+recorded = {result.title: result for result in ladder.read_recorded() if result.seed == 0}
+both = ladder.recorded_models(["feedforward", "rnn"])
+figures.every_rung(
+    both,
+    language,
+    {title: recorded[title].bits_per_token for title in both},
+    recorded["RNN"].floor,
+    caption="Four words or a state: choose a beginning, then click a word or type one.",
+)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Only at the bracket. The window sees the inner one but not the outer one, so it gives a quarter to opening another; the RNN's state has kept both. Whether it is *sing* or *sings*, the window knows as well as the RNN. At *She or he?*, at *Who said it?* and at *Which thing?* both waste more than a bit: the name and the things stood at the beginning of the story, and the state has not kept them.
+#
+# </details>
+
+# %% [markdown]
 # ## The same in the library
 #
 # `torch.nn.RNN` is the field's own implementation, `course.models.RNN` is ours. With the weights of the lecture's first model all three give the same states. (Theirs

@@ -520,7 +520,31 @@ figures.rungs("LSTM", new=("GRU", "LSTM"), live=bits)
 # steps and more stories, they save more: 0.13 bits (GRU) and 0.20 (LSTM), where the seeds of the RNN and of the GRU
 # differ by less than 0.004. Those of the LSTM differ by 0.09, more than its distance from the GRU, though all three are
 # better than the GRU's.
+
+# %% [markdown]
+# Two of these recorded models answer below, with their own weights, beside the truth. **Predict, then look:** at which of the six beginnings do the gates save most, and at which do they save nothing?
+
+# %%
+from course import ladder
+
+recorded = {result.title: result for result in ladder.read_recorded() if result.seed == 0}
+both = ladder.recorded_models(["rnn", "lstm"])
+figures.every_rung(
+    both,
+    language,
+    {title: recorded[title].bits_per_token for title in both},
+    recorded["LSTM"].floor,
+    caption="With gates and without: choose a beginning, then click a word or type one.",
+)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
 #
+# They save most at *Who said it?*, about four bits, and more than one at *She or he?*: each asks for one name, which a cell can keep. They save nothing at *Which thing?*, where one of five things is asked for. Both models know that it is something to light, and spread their guesses over all such things.
+#
+# </details>
+
+# %% [markdown]
 # Where did the gates help? Bits above the floor, by the kind of word that came next:
 
 # %%

@@ -82,14 +82,30 @@ def _drawn(name: str) -> Iterable[str]:
         yield from ("", "```{raw} html", *figures.machine(BUILT[name]).html().splitlines(), "```")
 
 
+def homework_navigation(homeworks: Iterable[HomeworkSource]) -> str:
+    """The homeworks in the sidebar, below a heading that their titles need not repeat."""
+    split = [(*_number_and_subject(homework), homework.name) for homework in homeworks]
+    entries = [
+        f"{number.removeprefix('Homework ')} · {subject} <building/{name}>" if subject else f"building/{name}"
+        for number, subject, name in split
+    ]
+    head = ["```{toctree}", ":caption: Homework", ":hidden:", ":maxdepth: 2", ""]
+    return "\n".join([*head, *entries, "```", ""])
+
+
 def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
     """Cards for the first page: what each homework is about, and how long it takes."""
     cards = []
     for homework in homeworks:
-        number, _, subject = title_of(homework).partition(": ")
-        subject = subject[:1].upper() + subject[1:]
+        number, subject = _number_and_subject(homework)
         cards.append(
             f'<li><small>{escape(number)}</small><a href="building/{homework.name}.html">'
             f"{escape(subject or number)}</a><small>{escape(_amount(homework))}</small></li>"
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])
+
+
+def _number_and_subject(homework: HomeworkSource) -> tuple[str, str]:
+    """`Homework 4: one vector` as `("Homework 4", "One vector")`."""
+    number, _, subject = title_of(homework).partition(": ")
+    return number, subject[:1].upper() + subject[1:]

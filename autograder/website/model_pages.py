@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from html import escape
 from importlib import resources
 
 from course import figures
@@ -46,13 +47,38 @@ def drawn_files() -> dict[str, list[str]]:
     return files
 
 
+def source_of(file: str) -> str:
+    """The text of a module of `course/models`."""
+    return resources.files("course.models").joinpath(f"{file}.py").read_text(encoding="utf-8").strip()
+
+
+def title_and_sentence(source: str, file: str) -> tuple[str, str]:
+    """What a module is called, and the first line of what it says of itself, its indices lowered."""
+    first, *_ = (ast.get_docstring(ast.parse(source)) or file).split("\n")
+    return re.split(r": |, | \(|\.$", first)[0], re.sub(r"\b([a-z])_(\w)\b", r"\1<sub>\2</sub>", first)
+
+
+def model_cards() -> str:
+    """Cards that lead to the models' pages, in the order in which the lectures come to them."""
+    cards = []
+    for file, machines in drawn_files().items():
+        title, first = title_and_sentence(source_of(file), file)
+        said = first.partition(": ")[2] or first.removeprefix(f"{title}, ")
+        drawn = "; ".join(MACHINES[name].title for name in machines)
+        cards.append(
+            f'<li><a href="models/{file}.html">{escape(title)}</a>{said[:1].upper() + said[1:]}'
+            f"<small>Drawn: {escape(drawn)}</small></li>"
+        )
+    return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])
+
+
 def model_pages() -> Iterator[tuple[str, str]]:
     """Each page's path among the sources of the site, and its text."""
     for file, machines in drawn_files().items():
-        source = resources.files("course.models").joinpath(f"{file}.py").read_text(encoding="utf-8").strip()
-        first, *_ = (ast.get_docstring(ast.parse(source)) or file).split("\n")
+        source = source_of(file)
+        title, first = title_and_sentence(source, file)
         page = PAGE.format(
-            title=re.split(r": |, | \(|\.$", first)[0],
+            title=title,
             first=first,
             drawings="\n".join(figures.machine(name).html() for name in machines),
             path=f"course/models/{file}.py",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,13 +18,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.languages.outputs import in_script
+from autograder.making.lectures import FOLDED_SOURCE
 from autograder.source.address import Address
 from autograder.source.loading import load, names
-from autograder.website.building import building, homework_cards
+from autograder.website.building import building, homework_cards, homework_navigation
 from autograder.website.front import citation, facts
 from autograder.website.glossary import glossary
 from autograder.website.mistakes import mistakes
-from autograder.website.model_pages import model_pages
+from autograder.website.model_pages import model_cards, model_pages
 from autograder.website.overview import overview
 from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
@@ -36,6 +38,7 @@ from course.language import ENGLISH, Language, say
 TITLE = say("Language models from scratch")
 STATIC = ("site.css", "site.js", "favicon.svg")
 ONLY_IN_COLAB = ("badge", "setup")
+IMPORTS = re.compile(r"import |from \w[\w.]* import ")
 # A figure on a page need not wait until the page's own scripts have run.
 WAITING, AT_ONCE = '<script type="module">', '<script type="module" async>'
 NEEDED = {"sphinx": "sphinx", "myst_nb": "myst-nb", "jupyter_server_mathjax": "jupyter-server-mathjax"}
@@ -162,6 +165,8 @@ def assemble(root: Path, source: Path) -> Path:
         "facts.html": facts(lectures, homeworks),
         "path.html": path_of(lectures),
         "homeworks.html": homework_cards(homeworks),
+        "homework_navigation.txt": homework_navigation(homeworks),
+        "model_cards.html": model_cards(),
         "citation.html": citation(root / "CITATION.cff"),
         "extra/recaps.txt": flash_cards(root / "lectures"),
     }
@@ -190,8 +195,16 @@ def _copy(notebooks: Iterable[Path], folder: Path) -> None:
         _write(json.loads(path.read_text(encoding="utf-8")), folder / path.name)
 
 
+def _fold_imports(cells: Iterable[dict]) -> None:
+    """Fold the first code of a page if it imports and shows nothing: a page begins with what it says."""
+    first = next((cell for cell in cells if cell["cell_type"] == "code"), None)
+    if first and not first["outputs"] and IMPORTS.match("".join(first["source"])):
+        first["metadata"].setdefault("tags", []).append(FOLDED_SOURCE)
+
+
 def _write(notebook: dict, path: Path) -> None:
     cells = [cell for cell in notebook["cells"] if cell["id"] not in ONLY_IN_COLAB]
+    _fold_imports(cells)
     text = json.dumps({**notebook, "cells": cells}).replace(in_json(WAITING), in_json(AT_ONCE))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -55,7 +55,7 @@ export default {
       view.picture.append(shape("text", { x: 0, y: 235, class: "quiet" },
         `perplexity ${Math.exp(-logs / count).toFixed(3)} over ${count} token${count === 1 ? "" : "s"}`));
       view.say(product === 0 ? "The product has underflowed to zero; the sum of logarithms has not noticed."
-        : `P = ${product.toExponential(3)} = e^(${logs.toFixed(3)})`);
+        : `P = ${product.toExponential(3)} = exp(${logs.toFixed(3)})`);
       view.numbers(["t", "token", "P(token | before)", "log P"],
         seen.map((p, t) => [t + 1, tokens[t], p.toPrecision(4), Math.log(p).toFixed(4)]));
     }

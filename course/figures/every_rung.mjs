@@ -6,6 +6,10 @@ import { heated, samplers } from "./models/sampler.mjs";
 import { storyLanguage } from "./models/story_language.mjs";
 
 const LOG2 = Math.log(2), N_SHOWN = 6, MOST_WRITTEN = 80;
+const LAYOUTS = { // in the second there is no room for what the last word has cost
+  wide: { width: 720, left: 104, cell: 70, n: N_SHOWN, bar: 92 },
+  narrow: { width: 324, left: 88, cell: 58, n: 3, bar: 54 },
+};
 
 /** How many bits a word costs more than it must, on average over the truth: Σ P log₂(P/Q); all in nats as they come. */
 export function wasted(truth, logProbs) {
@@ -13,12 +17,12 @@ export function wasted(truth, logProbs) {
 }
 
 /** The words worth a column: the true ones first, then what the rungs expect most wrongly. */
-export function shown(truth, answers) {
+export function shown(truth, answers, n = N_SHOWN) {
   const hope = (token) => answers.reduce((sum, logProbs) => sum + Math.exp(logProbs[token]), 0) / answers.length;
   const tokens = truth.map((_, token) => token), best = [...tokens].sort((a, b) => truth[b] - truth[a] || hope(b) - hope(a));
   const possible = best.filter((token) => truth[token] > -Infinity);
   const wrong = [...tokens].filter((token) => truth[token] === -Infinity).sort((a, b) => hope(b) - hope(a));
-  return [...possible.slice(0, Math.max(3, N_SHOWN - wrong.length)), ...wrong].slice(0, N_SHOWN);
+  return [...possible.slice(0, Math.max(Math.ceil(n / 2), n - wrong.length)), ...wrong].slice(0, n);
 }
 
 /** What a rung writes after these words, until the story's end or its first word that cannot come: { tokens, isWrong }. */
@@ -44,7 +48,8 @@ export default {
   render({ model, el }) {
     const { models, grammar, bits: average, floor, beginnings, end } = model.get("data");
     const { words } = grammar, truth = storyLanguage(grammar), titles = Object.keys(average);
-    const width = 720, top = 44, tall = 34, left = 104, cell = 70, right = left + N_SHOWN * cell + 8;
+    const isWide = el.clientWidth === 0 || el.clientWidth > 520, { width, left, cell, n, bar } = LAYOUTS[isWide ? "wide" : "narrow"];
+    const top = 44, tall = 34, right = left + n * cell + 8;
     const height = top + tall * (titles.length + 1) + 30;
     const view = frame(el, { width, height, label: "What every model expects next, beside the true probabilities", name: "every_rung" });
     const story = node("p", { class: "story", style: "font-size:1.15em;margin:.5rem 0" });
@@ -55,8 +60,9 @@ export default {
       (i) => begin(beginnings[i].tokens));
     const list = node("datalist", { id: `words-${model.get("data").id}` }, ...words.map((word) => node("option", { value: word })));
     const typed = node("input", { type: "text", size: 12, list: list.id, autocomplete: "off", spellcheck: "false" });
-    view.controls.append(node("label", {}, "next word", typed), list);
-    press(view.controls, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
+    const writer = node("div", { style: "display:flex;flex-wrap:wrap;gap:.3rem .6rem" }, node("label", {}, "next word", typed), list);
+    press(writer, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
+    view.controls.append(writer);
     typed.addEventListener("change", () => {
       const said = typed.value.trim().split(/\s+/).filter(Boolean), unknown = said.find((word) => !words.includes(word));
       if (unknown) return view.say(`The language has no word “${unknown}”. The field lists its ${words.length} words.`);
@@ -73,9 +79,9 @@ export default {
       knobs.replaceChildren();
       if (knob) slider(knobs, knob, (value) => { state.settings.value = value; });
     });
+    press(sampler, "Let every model continue", write);
     const knobs = node("span", {});
     sampler.append(knobs);
-    press(sampler, "Let every model continue", write);
     view.controls.after(story, next);
     view.picture.parentElement.after(sampler, pages);
 
@@ -124,23 +130,24 @@ export default {
       const text = (x, y, said, more = {}) => view.picture.append(shape("text", { x, y, ...more }, said));
       view.picture.replaceChildren();
       const isLost = state.truth.isLost, isOver = state.tokens.at(-1) === end, last = state.costs.at(-1);
-      const columns = isLost || isOver ? [] : shown(state.truthNow, state.now);
+      const columns = isLost || isOver ? [] : shown(state.truthNow, state.now, n);
       columns.forEach((token, i) => {
         const isPossible = state.truthNow[token] > -Infinity;
         text(left + i * cell + 4, top - 12, words[token],
-          isPossible ? { style: "font-weight:600" } : { style: "fill:var(--orange);text-decoration:line-through" });
+          { style: `font-size:${isWide ? 13 : 11}px;`
+            + (isPossible ? "font-weight:600" : "fill:var(--orange);text-decoration:line-through") });
       });
-      text(right, 14, "bits wasted", { class: "quiet", style: "font-size:11px" });
-      text(right, top - 12, "on what comes", { class: "quiet", style: "font-size:11px" });
-      text(right + 108, 14, "the last", { class: "quiet", style: "font-size:11px" });
-      text(right + 108, top - 12, "word cost", { class: "quiet", style: "font-size:11px" });
+      (isWide ? ["bits wasted", "on what comes"] : ["bits", "wasted"]).forEach((said, i) =>
+        text(right, 14 + 18 * i, said, { class: "quiet", style: "font-size:11px" }));
+      if (isWide) ["the last", "word cost"].forEach((said, i) =>
+        text(right + 108, 14 + 18 * i, said, { class: "quiet", style: "font-size:11px" }));
       const lines = [["the truth", state.truthNow, last?.truth, 0], ...titles.map((title, i) =>
         [title, state.now[i], last?.rungs[i], columns.length ? wasted(state.truthNow, state.now[i]) : null])];
       lines.forEach(([title, logProbs, cost, waste], row) => {
         const y = top + row * tall;
         view.picture.append(shape("line", { x1: 0, x2: width, y1: y, y2: y, stroke: "var(--line)", "stroke-opacity": 0.35 }));
-        text(0, y + 15, title, { style: row ? "" : "font-weight:700" });
-        text(0, y + 28, `mean ${(row ? average[title] : floor).toFixed(2)}`, { class: "quiet", style: "font-size:10.5px" });
+        text(0, y + 15, title, { style: `font-size:${isWide ? 13 : 12}px;${row ? "" : "font-weight:700"}` });
+        text(0, y + 28, `${(row ? average[title] : floor).toFixed(2)} bits a word`, { class: "quiet", style: "font-size:10.5px" });
         columns.forEach((token, i) => {
           const p = Math.exp(logProbs[token]), x = left + i * cell + 4, isPossible = state.truthNow[token] > -Infinity;
           text(x, y + 15, `${percent(p)} %`, { style: "font-size:12px", ...(p < 0.005 ? { class: "quiet" } : {}) });
@@ -150,12 +157,12 @@ export default {
         });
         if (waste !== null && row) {
           text(right, y + 15, bits(waste), { style: "font-weight:600" });
-          view.picture.append(shape("rect", { x: right, y: y + 21, width: 92 * Math.min(1, waste / 3), height: 6, fill: "var(--green)" }));
+          view.picture.append(shape("rect", { x: right, y: y + 21, width: bar * Math.min(1, waste / 3), height: 6, fill: "var(--green)" }));
         }
-        if (cost !== undefined) text(right + 108, y + 15, cost < Infinity ? bits(cost) : "∞");
+        if (isWide && cost !== undefined) text(right + 108, y + 15, cost < Infinity ? bits(cost) : "∞");
       });
-      text(0, height - 8, "orange, struck out: cannot come here · bars: probability, and bits above the floor at this place",
-        { class: "quiet", style: "font-size:11px" });
+      text(0, height - 8, isWide ? "orange, struck out: cannot come here · bars: probability, and bits above the floor at this place"
+        : "orange, struck out: cannot come here", { class: "quiet", style: "font-size:11px" });
       view.say(said(isLost, isOver));
       table(columns);
     }
@@ -166,7 +173,7 @@ export default {
       const waste = state.now.map((logProbs) => wasted(state.truthNow, logProbs)), best = waste.indexOf(Math.min(...waste));
       const true1 = state.truthNow.indexOf(Math.max(...state.truthNow)), p = Math.exp(state.truthNow[true1]);
       return `True odds of “${words[true1]}”: ${percent(p)} %. Least wasted here: ${titles[best]}, ${bits(Math.max(0, waste[best]))} bits `
-        + `above the floor. Shaded: where the ${titles.at(-1)} looks.`;
+        + `above the floor.${gaze().length ? ` Shaded: where the ${titles.at(-1)} looks.` : ""}`;
     }
 
     function table(columns) {

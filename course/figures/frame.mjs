@@ -3,12 +3,12 @@
 
 const STYLE = `
 .lmf { --ink:#1b1f24; --quiet:#57606a; --line:#8c959f; --paper:#ffffff; --panel:#f3f5f7; --blue:#0072b2; --orange:#b35900; --green:#00795a;
-  --purple:#8a3f97;
+  --purple:#8a3f97; --behind:76%;
   color:var(--ink); background:var(--paper); font:14px/1.45 system-ui,sans-serif; max-width:46rem; padding:.5rem .75rem;
   border-radius:6px; }
 .lmf { color-scheme:light; }
 .lmf[data-dark] { color-scheme:dark; --ink:#e6e9ed; --quiet:#a9b2bc; --line:#6e7781; --paper:#15191e; --panel:#22282f;
-  --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; --purple:#d9a5e8; }
+  --blue:#6cb6ff; --orange:#ffa657; --green:#56d4a8; --purple:#d9a5e8; --behind:45%; }
 .lmf .picture { overflow-x:auto; }
 .lmf svg { display:block; width:100%; height:auto; }
 .lmf svg text { fill:var(--ink); font:13px system-ui,sans-serif; }
@@ -16,7 +16,9 @@ const STYLE = `
 .lmf-title { margin:.1rem 0 .35rem; font-size:1.08em; font-weight:600; text-wrap:balance; }
 .lmf-row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
 .lmf label { display:inline-flex; gap:.45rem; align-items:center; max-width:100%; }
-.lmf label > select { min-width:0; }
+.lmf label > :is(select, input[type=text]) { min-width:0; }
+.lmf label > span { flex:none; }
+.lmf-row > span:empty { display:none; }
 .lmf-row:has(> label) {
   display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 18rem), 1fr));
   > label { display:flex; min-width:0; }
@@ -80,12 +82,23 @@ const PATHS = {
   polyline: ({ points, ...rest }) => ({ d: `M${points}`, ...rest }),
 };
 
-/** An element of SVG; a `line` or `polyline` becomes a path. */
+const RAISED = { "-": "⁻", "+": "", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const NUMBER = /(?<![\w.])(-?)(\d+(?:\.\d+)?)(?:e([+-]?)0*(\d+))?(?![\w.]*\w)/g;
+
+/** A text's numbers as they are printed, not as they are typed: −0.5, 6.8·10⁻³, 10⁴. */
+const printed = (text) => text.replace(NUMBER, (_, minus, digits, sign, power) => (minus ? "−" : "")
+  + (power === undefined ? digits : `${digits === "1" ? "" : `${digits}·`}10${[...sign, ...power].map((each) => RAISED[each]).join("")}`));
+const isNumber = (text) => text.replace(NUMBER, "") === "";
+
+/** A whole number below the line: 12 → "₁₂". */
+const subscript = (n) => [...String(n)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
+
+/** An element of SVG; a `line` or `polyline` becomes a path, and a text that is a number is printed as one. */
 function shape(tag, attributes = {}, text = null) {
   if (tag in PATHS) return shape("path", PATHS[tag](attributes), text);
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text !== null) made.textContent = text;
+  if (text !== null) made.textContent = isNumber(String(text)) ? printed(String(text)) : text;
   return made;
 }
 
@@ -133,7 +146,7 @@ function frame(el, { width, height, label, title = label, name }) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
   return {
     root, controls, picture,
-    say: (text) => { spoken.textContent = text; },
+    say: (text) => { spoken.textContent = printed(text); },
     numbers: (header, rows) => table.replaceChildren(tabulate(header, rows)),
   };
 }
@@ -147,8 +160,9 @@ function tabulate(header, rows) {
 
 function slider(controls, { label, min, max, step, value, show = String }, changed) {
   const input = node("input", { type: "range", min, max, step, value });
-  const shown = node("output", {}, show(Number(value)));
-  input.addEventListener("input", () => { shown.textContent = show(Number(input.value)); changed(Number(input.value)); });
+  const shown = node("output"), tell = (now) => { shown.textContent = printed(String(show(now))); };
+  tell(Number(value));
+  input.addEventListener("input", () => { tell(Number(input.value)); changed(Number(input.value)); });
   controls.append(node("label", {}, label, input, shown));
   return input;
 }
@@ -287,7 +301,7 @@ function save(picture, root, filename) {
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   const colours = getComputedStyle(root);
-  const names = ["ink", "quiet", "line", "paper", "panel", "blue", "orange", "green", "purple"];
+  const names = ["ink", "quiet", "line", "paper", "panel", "blue", "orange", "green", "purple", "behind"];
   const resolved = names.map((name) => `--${name}:${colours.getPropertyValue(`--${name}`)};`).join("");
   copy.setAttribute("style", `${resolved}background:${colours.getPropertyValue("--paper")}`);
   copy.prepend(shape("style", {}, "text{fill:var(--ink);font:13px sans-serif} text.quiet{fill:var(--quiet)}"));
@@ -309,7 +323,14 @@ function download(address, filename) {
 /** Blue at 1, the panel's colour at 0: legible on light and dark. */
 const strength = (weight) => `color-mix(in srgb, var(--blue) ${(100 * Math.max(0, Math.min(1, weight))).toFixed(1)}%, var(--panel))`;
 
+/** The same for what stands behind a number: pale enough, in the light and in the dark, for its ink. */
+const behind = (weight) =>
+  `color-mix(in srgb, var(--blue) calc(${Math.max(0, Math.min(1, weight)).toFixed(3)} * var(--behind)), var(--panel))`;
+
 /** The style of words that may stand on a line or a bar. */
 const HALO = "paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round";
 
-export { HALO, choose, dragged, frame, heading, headingsHeight, node, phrase, press, put, room, shape, slider, strength, toggle };
+export {
+  HALO, behind, choose, dragged, frame, heading, headingsHeight, subscript, node, phrase, press, printed, put, room, shape, slider,
+  strength, toggle,
+};

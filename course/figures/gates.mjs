@@ -1,6 +1,6 @@
 // The cell of one LSTM unit with its gates in the reader's hand: c_t, h_t, and how much of c_k is left in c_t.
 
-import { dragged, frame, press, put, shape, slider, strength, toggle } from "./frame.mjs";
+import { behind, dragged, frame, subscript, press, put, shape, slider, toggle } from "./frame.mjs";
 
 /** c_t = f_t c_{t−1} + i_t g_t, h_t = o_t tanh(c_t), and kept[t][k] = ∂c_t/∂c_k = f_{k+1} ⋯ f_t, for gates held fixed. */
 export function remember({ forget, input, output, candidate }) {
@@ -46,11 +46,11 @@ export default {
     function row(y, label, values, more = {}) {
       text(0, y + 16, label);
       values.forEach((value, t) => {
-        const square = shape("rect", { x: left + t * cell, y, width: cell - 2, height: 22, fill: strength(0.8 * value), ...more });
+        const square = shape("rect", { x: left + t * cell, y, width: cell - 2, height: 22, fill: behind(value), ...more });
         square.append(shape("title", {}, `${label}, t = ${t + 1}: ${value.toFixed(3)}`));
         view.picture.append(square);
         text(left + (t + 0.5) * cell - 1, y + 15, value.toFixed(2).replace("0.", "."),
-          { "text-anchor": "middle", style: "font-size:11px;paint-order:stroke;stroke:var(--panel);stroke-width:3px;pointer-events:none" });
+          { "text-anchor": "middle", style: "font-size:11px;pointer-events:none" });
       });
     }
 
@@ -70,12 +70,12 @@ export default {
     function draw() {
       const { c, h, kept } = remember({ ...gates, candidate: given.candidate });
       view.picture.replaceChildren();
-      bars(2, 62, "candidate g_t", given.candidate, "var(--green)");
+      bars(2, 62, "candidate gₜ", given.candidate, "var(--green)");
       for (const [name, y] of Object.entries(ROWS))
-        row(y, `${name} ${name[0]}_t`, gates[name], { style: "cursor:ns-resize;touch-action:none" });
-      bars(152, 78, "cell c_t", c, "var(--blue)");
-      bars(234, 78, "hidden h_t", h, "var(--orange)");
-      row(320, "∂c_T/∂c_t", kept[steps - 1]);
+        row(y, `${name} ${name[0]}ₜ`, gates[name], { style: "cursor:ns-resize;touch-action:none" });
+      bars(152, 78, "cell cₜ", c, "var(--blue)");
+      bars(234, 78, "hidden hₜ", h, "var(--orange)");
+      row(320, `∂c${subscript(steps)}/∂cₜ`, kept[steps - 1]);
       view.picture.append(shape("rect",
         { x: left + state.step * cell - 1, y: 2, width: cell, height: 344, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5,
           "pointer-events": "none" }));
@@ -84,7 +84,7 @@ export default {
       view.say(`At t = ${state.step + 1}: c = ${c[state.step].toFixed(3)}, h = ${h[state.step].toFixed(3)}. Of `
         + `it, ${(100 * kept[steps - 1][state.step]).toPrecision(3)} % is left in c at the last step, and as much of the gradient comes `
         + `back.`);
-      view.numbers(["t", "g", "i", "f", "o", "c", "h", "∂c_T/∂c_t"], c.map((value, t) =>
+      view.numbers(["t", "g", "i", "f", "o", "c", "h", `∂c${subscript(steps)}/∂cₜ`], c.map((value, t) =>
         [t + 1, ...[given.candidate[t], gates.input[t], gates.forget[t], gates.output[t], value, h[t], kept[steps - 1][t]].map((x) =>
           x.toPrecision(4))]));
     }

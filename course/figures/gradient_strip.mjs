@@ -1,6 +1,6 @@
 // Backpropagation through time as a heat strip: |∂L/∂h_t| for a small RNN whose loss reads its last state only.
 
-import { dragged, frame, put, shape, slider, strength, toggle } from "./frame.mjs";
+import { dragged, frame, subscript, put, shape, slider, strength, toggle } from "./frame.mjs";
 
 const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
 const identity = (n) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => Number(i === j)));
@@ -83,7 +83,7 @@ export default {
 
     function matrix(values) {
       const largest = Math.max(...values.flat().map(Math.abs)) || 1, w = 66;
-      text(left, 230, `∂h_T/∂h_${state.chosen} =`);
+      text(left, 230, `∂h${subscript(state.steps)}/∂h${subscript(state.chosen)} =`);
       values.forEach((row, i) => row.forEach((value, j) => {
         const x = left + 100 + j * (w + 2), y = 200 + i * (66 / n), share = (70 * Math.abs(value)) / largest;
         view.picture.append(shape("rect",
@@ -99,10 +99,10 @@ export default {
       strip(lengths);
       matrix(found.products[state.chosen]);
       const factors = state.steps - state.chosen;
-      view.say(`∂h_T/∂h_${state.chosen} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, of `
-        + `length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
+      view.say(`∂h${subscript(state.steps)}/∂h${subscript(state.chosen)} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, `
+        + `of length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
         + `= ${pretty(found.length)}${found.scale < 1 ? `, clipped: everything times ${pretty(found.scale)}` : ", not clipped"}.`);
-      view.numbers(["t", "|∂L/∂h_t|", "|∂h_T/∂h_t|"],
+      view.numbers(["t", "|∂L/∂hₜ|", `|∂h${subscript(state.steps)}/∂hₜ|`],
         lengths.map((value, t) => [t, value.toExponential(3), norm(found.products[t]).toExponential(3)]));
     }
     dragged(view.picture, view.picture, ({ x, y }) => {

@@ -1,6 +1,6 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
-import { choose, dragged, frame, HALO, press, put, room, shape, slider, strength, toggle } from "./frame.mjs";
+import { behind, choose, dragged, frame, HALO, press, printed, put, room, shape, slider, toggle } from "./frame.mjs";
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
@@ -55,7 +55,7 @@ export default {
     function square(i, j, weight, leaking) {
       const x = left + j * cell, y = 34 + 24 * i;
       const made = shape("rect",
-        { x, y, width: cell - 2, height: 22, fill: strength(0.8 * weight),
+        { x, y, width: cell - 2, height: 22, fill: behind(weight),
           ...(leaking ? { stroke: "#d1242f", "stroke-width": 2.5 } : {}) });
       made.addEventListener("click", () => { put(select, i); });
       view.picture.append(made);
@@ -97,6 +97,8 @@ export default {
         view.picture.append(shape("line",
           { x1: ends[0], y1: ends[1], x2: ends[2], y2: ends[3], stroke: "var(--line)", "stroke-dasharray": "2 4" }));
       const [qx, qy] = place(vectors.query[state.query]);
+      const along = [0.25, 0.5, 0.75].map((share) => [middle[0] + share * (qx - middle[0]), middle[1] + share * (qy - middle[1])]);
+      for (const [cx, cy] of [[qx, qy], ...vectors.key.map(place), ...along]) isFree(cx - 7.8, cy + 5, "●●", 12); // no name lies there
       view.picture.append(shape("line", { x1: middle[0], y1: middle[1], x2: qx, y2: qy, stroke: "var(--blue)", "stroke-width": 2.5 }));
       point([qx, qy], `q ${given.tokens[state.query]}`, "var(--blue)", 0);
       vectors.key.forEach((k, j) => point(place(k), `k ${given.tokens[j]}`, "var(--orange)", j + 1));
@@ -108,9 +110,13 @@ export default {
     /** A name beside its point, where it lies on no other; where all places are taken, it is left to the list of names. */
     function beside(cx, cy, label) {
       const long = 0.65 * 11 * label.length, least = wide + 98, most = wide + 314;
-      for (const [x, y] of [[cx + 9, cy - 6], [cx - 9 - long, cy - 6], [cx + 9, cy + 14], [cx - 9 - long, cy + 14]])
-        if (x >= least && x + long <= most && y > 28 && y < 236 && isFree(x, y, label, 11))
-          return text(x < cx ? cx - 9 : x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": x < cx ? "end" : "start" });
+      const places = [[cx + 9, cy - 6, "start"], [cx - 9, cy - 6, "end"], [cx + 9, cy + 14, "start"], [cx - 9, cy + 14, "end"],
+        [cx, cy - 11, "middle"], [cx, cy + 19, "middle"]];
+      for (const [x, y, anchor] of places) {
+        const left = x - long * { start: 0, middle: 0.5, end: 1 }[anchor];
+        if (left >= least && left + long <= most && y > 28 && y < 236 && isFree(left, y, label, 11))
+          return text(x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": anchor });
+      }
       return null;
     }
 
@@ -133,7 +139,10 @@ export default {
       if (plane) {
         drawPlane(wide + 96, 18);
         view.controls.querySelectorAll("select")[0].value = String(state.moved);
-        knobs.forEach((knob, axis) => { knob.value = moving()[axis]; knob.nextElementSibling.textContent = moving()[axis].toFixed(1); });
+        knobs.forEach((knob, axis) => {
+          knob.value = moving()[axis];
+          knob.nextElementSibling.textContent = printed(moving()[axis].toFixed(1));
+        });
       }
       const wrong = steps.sums.filter((sum) => Math.abs(sum - 1) > 1e-6).length;
       view.say(`Rows that do not sum to one: ${wrong} of ${T}. Weights on the future: ${steps.leaks.length}. Largest weight `

@@ -1,6 +1,6 @@
 // A computation graph on a tape: forwards one node at a time, then backwards; each edge carries local × upstream.
 
-import { choose, frame, press, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, press, printed, put, shape, slider, toggle } from "./frame.mjs";
 
 // Each operation: its value, and its derivative by each of its inputs.
 const OPERATIONS = {
@@ -69,7 +69,11 @@ export default {
     const inputs = nodes.flatMap(({ op }, i) => (op === "input" ? [i] : []));
     let edited = inputs[0];
     choose(view.controls, { label: "Change", options: inputs.map((i) => nodes[i].name), value: 0 },
-      (k) => { edited = inputs[k]; amount.value = nodes[edited].value; amount.nextElementSibling.textContent = nodes[edited].value; });
+      (k) => {
+        edited = inputs[k];
+        amount.value = nodes[edited].value;
+        amount.nextElementSibling.textContent = printed(String(nodes[edited].value));
+      });
     const amount = slider(view.controls, { label: "to", min: -3, max: 3, step: 0.1, value: nodes[edited].value },
       (value) => { nodes[edited].value = value; draw(); });
     if (twice) toggle(view.controls, { label: `use ${nodes[twice[1]].name} twice (for ${nodes[twice[0]].name} too)` },

@@ -20,7 +20,7 @@ export default {
     const state = { step: steps - 1, shift: false };
     const stepSlider = slider(view.controls, { label: "step t", min: 1, max: steps, step: 1, value: state.step + 1 },
       (t) => { state.step = t - 1; draw(); });
-    toggle(view.controls, { label: "show what changed: h_t − h_{t−1}" }, (on) => { state.shift = on; draw(); });
+    toggle(view.controls, { label: "show what changed: hₜ − hₜ₋₁" }, (on) => { state.shift = on; draw(); });
 
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
     const shown = (token) => (token === " " ? "␣" : token);
@@ -64,7 +64,7 @@ export default {
       const now = cost[state.step];
       view.say(`Next came “${shown(tokens[state.step + 1])}”, P = ${probs[state.step].toPrecision(3)}: it cost ${now.bits.toFixed(2)} `
         + `bits; ${now.mean.toFixed(2)} bits on average so far.`);
-      view.numbers(["t", "read", "next", "P(next)", "bits", "mean", "|h_t|"], probs.slice(0, state.step + 1).map((p, t) =>
+      view.numbers(["t", "read", "next", "P(next)", "bits", "mean", "|hₜ|"], probs.slice(0, state.step + 1).map((p, t) =>
         [t + 1, shown(tokens[t]), shown(tokens[t + 1]), p.toPrecision(4), cost[t].bits.toFixed(3), cost[t].mean.toFixed(3),
           Math.hypot(...states[t]).toFixed(3)]));
     }
