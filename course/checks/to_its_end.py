@@ -4,12 +4,8 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from course.checks.trace import Trace
-
-if TYPE_CHECKING:
-    from course.checks.compare import Mismatch
 
 
 @dataclass
@@ -17,10 +13,10 @@ class Failure:
     """The first comparison in which a claim failed and from which it could go on."""
 
     trace: Trace
-    problem: "Mismatch | None" = None
+    problem: AssertionError | None = None
     n_events: int = 0  # what had been asked by then
 
-    def keep(self, problem: "Mismatch") -> None:
+    def keep(self, problem: AssertionError) -> None:
         """Remember a problem if it is the first."""
         if self.problem is None:
             self.problem, self.n_events = problem, len(self.trace.events)
@@ -40,7 +36,7 @@ def to_its_end(trace: Trace) -> Iterator[Failure]:
         _OF_THE_CLAIM.reset(token)
 
 
-def fail(problem: "Mismatch", *, goes_on: bool) -> None:
+def fail(problem: AssertionError, *, goes_on: bool) -> None:
     """A claim does not hold. It goes on only inside `to_its_end`, and if the answer has the expected form:
     what comes next in a claim may rely on that."""
     here = _OF_THE_CLAIM.get()
