@@ -16,6 +16,7 @@ from course.checks.compare import (
     assert_equal,
     assert_raises,
     assert_true,
+    is_close,
     same,
 )
 from course.checks.diagnosis import matches, replay
@@ -68,6 +69,7 @@ __all__ = [
     "examine",
     "forbidden_uses",
     "homework",
+    "is_close",
     "matches",
     "replay",
     "same",

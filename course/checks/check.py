@@ -106,10 +106,11 @@ class Homework:
         failed = [finding for finding in findings if finding.result == "failed"]
         if not failed:
             return None
-        self.failures[exercise] = self.failures.get(exercise, 0) + 1
         first, mistakes = failed[0], self._mistakes(about, findings)
+        self.failures[exercise] = self.failures.get(exercise, 0) + (not first.is_plain)
         is_said = len(mistakes) == 1 and isinstance(first.problem, Mismatch)
-        hints = () if len(mistakes) == 1 or wrong_parts else tuple(about.get("hints", ()))
+        needs_none = len(mistakes) == 1 or wrong_parts or first.is_plain
+        hints = () if needs_none else tuple(about.get("hints", ()))
         received, expected = values(first.problem)
         is_said = is_said or first.message == where_is_expected(received, expected)
         return Explanation(
@@ -143,6 +144,8 @@ def homework(name: str, *, language: str = "en", fingerprints: Mapping | None = 
 def values(problem: Exception | None) -> tuple[str, str]:
     """The value received and the value expected, in brief; "" where nothing was compared."""
     if not isinstance(problem, Mismatch) or (problem.received is None and problem.expected is None):
+        return "", ""
+    if problem.is_plain:
         return "", ""
     if problem.message:
         return brief(problem.received), ""

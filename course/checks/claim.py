@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -18,6 +18,7 @@ from course.checks.link import Link, called
 from course.checks.plain import tensors_in
 from course.checks.precision import COUNTS, precision
 from course.checks.standin import StandIn
+from course.checks.to_its_end import to_its_end
 from course.checks.trace import Answer, Event, Trace
 from course.language import joined, say
 
@@ -44,6 +45,7 @@ class Finding:
     problem: Exception | None = None
     in_place: str = ""  # the sentence about an argument that was changed beside another problem
     note: str = ""  # a remark to show although the claim holds
+    n_events: int = 0  # how much had been asked when it failed
 
     @property
     def result(self) -> Result:
@@ -53,11 +55,21 @@ class Finding:
         return "not_written" if isinstance(self.problem, NotWritten) else "failed"
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the message says all that is to be mended, so that a hint would lead elsewhere."""
+        if self.in_place or isinstance(self.problem, NameError):
+            return True
+        if isinstance(self.problem, Mismatch | StudentError):
+            return self.problem.is_plain
+        call = last_call(self.trace.events[: self.n_events])
+        return call is not None and call.outcome.value is None
+
+    @property
     def message(self) -> str:
         """Why the claim does not hold, in a clause; "" if it does."""
         if self.problem is None:
             return ""
-        why = reason(self.problem, self.trace)
+        why = reason(self.problem, self.trace.events[: self.n_events])
         return joined(" ", [self.in_place, sentence(why)]) if self.in_place else why
 
 
@@ -102,15 +114,18 @@ def examine(
         with (
             contextlib.redirect_stderr(sys.stdout),  # nbgrader counts a warning as a failure
             precision(counts=not dtype) as met,
+            to_its_end(trace) as failure,
         ):
             claim(**arguments)
     except Exception as found:
         problem = found
+    problem = failure.problem or problem
     in_place = "" if IN_PLACE in exempt else changed_in_place(trace, written)
     if problem is None and in_place:
-        problem, in_place = Mismatch(message=in_place), ""
+        problem, in_place = Mismatch(message=in_place, is_plain=True), ""
     note = COUNTS if problem is None and met.is_short and not _gave_float32(trace) else ""
-    return Finding(claim.__name__, sentence_of(claim), trace, problem, in_place, note)
+    n_events = len(trace.events) if failure.problem is None else failure.n_events
+    return Finding(claim.__name__, sentence_of(claim), trace, problem, in_place, note, n_events)
 
 
 def _gave_float32(trace: Trace) -> bool:
@@ -122,9 +137,9 @@ def _gave_float32(trace: Trace) -> bool:
     return any(str(tensor.dtype) == f"torch.{FLOAT32}" for tensor in given)
 
 
-def reason(problem: Exception, trace: Trace) -> str:
-    """Why a claim does not hold; the arguments of its last call may explain a NaN or a factor."""
-    call = last_call(trace)
+def reason(problem: Exception, asked: Sequence[Event]) -> str:
+    """Why a claim does not hold; the arguments of the last call asked may explain a NaN or a factor."""
+    call = last_call(asked)
     if isinstance(problem, Mismatch):
         return problem.explained([*call.args, *call.kwargs.values()] if call else ())
     if isinstance(problem, StudentError | NotWritten | Unreachable):
@@ -152,9 +167,9 @@ def reason(problem: Exception, trace: Trace) -> str:
     )
 
 
-def last_call(trace: Trace) -> Event | None:
+def last_call(asked: Sequence[Event]) -> Event | None:
     """The latest call that returned a value."""
-    calls = [event for event in trace.events if not isinstance(event.target, Answer)]
+    calls = [event for event in asked if not isinstance(event.target, Answer)]
     return next((event for event in reversed(calls) if event.outcome.kind == "value"), None)
 
 

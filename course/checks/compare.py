@@ -1,4 +1,7 @@
-"""The assertions of a check; a failure says what was expected, what was received and how they differ."""
+"""The assertions of a check; a failure says what was expected, what was received and how they differ.
+
+Where values of the expected form differ, an examined claim goes on, and the first difference is what it says.
+"""
 
 import builtins
 from collections.abc import Callable, Sequence
@@ -12,6 +15,7 @@ from course.checks.difference import agrees, describe_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.plain import tensors_in
 from course.checks.precision import nearly_same, note_precision, seven_digits_count
+from course.checks.to_its_end import fail
 from course.language import joined, say
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ __all__ = [
     "assert_equal",
     "assert_raises",
     "assert_true",
+    "is_close",
     "same",
 ]
 
@@ -33,7 +38,10 @@ NEGLIGIBLE = 1e-6  # a smaller change of an answer counts as none
 
 
 class Mismatch(AssertionError):
-    """A claim does not hold: what was received, what was expected, and how they differ."""
+    """A claim does not hold: what was received, what was expected, and how they differ.
+
+    is_plain: whether its message says all that is to be mended, so that no hint is needed.
+    """
 
     def __init__(
         self,
@@ -43,10 +51,12 @@ class Mismatch(AssertionError):
         message: str = "",
         what: str = "",
         tolerance: float | None = None,
+        is_plain: bool = False,
     ) -> None:
         super().__init__(message)
         self.received, self.expected = received, expected
         self.message, self.what, self.tolerance = message, what, tolerance
+        self.is_plain = is_plain or _are_names(received, expected)
 
     @property
     def explanation(self) -> str:
@@ -71,6 +81,12 @@ class Mismatch(AssertionError):
         return self.explanation
 
 
+def _are_names(received: object, expected: object) -> bool:
+    """Whether sets of names were compared: those missing and those not expected say it all."""
+    sets = received, expected
+    return all(isinstance(one, set) and all(isinstance(name, str) for name in one) for one in sets)
+
+
 def assert_close(
     received: object, expected: object, *, tolerance: float | None = None, what: str = ""
 ) -> None:
@@ -81,17 +97,29 @@ def assert_close(
     infinities, values. `what` says what is compared. Raises Mismatch.
     """
     if received is None:  # also where both came from a function that returns nothing
-        raise Mismatch(message=describe_difference(None, 0.0), what=what)
+        raise Mismatch(message=describe_difference(None, 0.0), what=what, is_plain=True)
+    if not is_close(received, expected, tolerance=tolerance):
+        problem = Mismatch(received, expected, what=what, tolerance=tolerance)
+        fail(problem, goes_on=agrees(received, expected, _is_any))
+
+
+def is_close(received: object, expected: object, *, tolerance: float | None = None) -> bool:
+    """Whether `assert_close` would hold. To catch its Mismatch does not tell: a claim goes on without one."""
     if agrees(received, expected, within(tolerance)):
         note_precision(received, expected)
-    elif tolerance is not None or not agrees(received, expected, nearly_same) or not seven_digits_count():
-        raise Mismatch(received, expected, what=what, tolerance=tolerance)
+        return True
+    return tolerance is None and agrees(received, expected, nearly_same) and seven_digits_count()
 
 
 def assert_equal(received: object, expected: object, *, what: str = "") -> None:
     """The values are exactly equal; for whole numbers, strings, lists, dictionaries. Raises Mismatch."""
     if not agrees(received, expected, _exactly):
-        raise Mismatch(received, expected, what=what, tolerance=0.0)
+        problem = Mismatch(received, expected, what=what, tolerance=0.0)
+        fail(problem, goes_on=agrees(received, expected, _is_any))
+
+
+def _is_any(received: object, expected: object) -> bool:
+    return True  # only the form counts
 
 
 def _exactly(received: object, expected: object) -> bool:
@@ -100,10 +128,14 @@ def _exactly(received: object, expected: object) -> bool:
     return bool(received == expected)
 
 
-def assert_true(statement: object, message: str) -> None:
-    """The condition holds; `message` says what is wrong if it does not. Raises Mismatch."""
+def assert_true(statement: object, message: str, *, is_plain: bool = False, goes_on: bool = False) -> None:
+    """The condition holds; `message` says what is wrong if it does not. Raises Mismatch.
+
+    is_plain: whether the message says all that is to be mended, so that no hint is needed. goes_on: whether
+    the claim may go on without the condition, as one that compares values may.
+    """
     if not bool(statement):
-        raise Mismatch(message=message)
+        fail(Mismatch(message=message, is_plain=is_plain), goes_on=goes_on)
 
 
 def assert_depends(answer: object, elsewhere: object, *, what: str = THE_ANSWER) -> None:
@@ -113,9 +145,10 @@ def assert_depends(answer: object, elsewhere: object, *, what: str = THE_ANSWER)
     says what should have changed.
     """
     if answer is None:
-        raise Mismatch(message=describe_difference(None, 0.0))
+        raise Mismatch(message=describe_difference(None, 0.0), is_plain=True)
     if not _has_moved(answer, elsewhere):
-        raise Mismatch(answer, message=say("{what} is the same for a very different input", what=say(what)))
+        message = say("{what} is the same for a very different input", what=say(what))
+        fail(Mismatch(answer, message=message), goes_on=True)
 
 
 def _has_moved(answer: object, elsewhere: object) -> bool:
@@ -140,7 +173,7 @@ def assert_dtype(value: object, dtype: torch.dtype, *, what: str = THE_ANSWER) -
             message = say(
                 "{what} is in {found} where {asked} is expected", what=say(what), found=found, asked=asked
             )
-            raise Mismatch(message=message)
+            raise Mismatch(message=message, is_plain=True)
 
 
 def assert_raises(error: type[BaseException], function: Callable, *arguments: object) -> None:
@@ -154,7 +187,7 @@ def assert_raises(error: type[BaseException], function: Callable, *arguments: ob
             message = say(
                 "{problem}, where {error} is expected", problem=problem.sentence(), error=error.__name__
             )
-            raise Mismatch(message=message) from None
+            fail(Mismatch(message=message), goes_on=True)
     except error:
         pass
     else:
@@ -163,7 +196,7 @@ def assert_raises(error: type[BaseException], function: Callable, *arguments: ob
             error=error.__name__,
             value=brief(value),
         )
-        raise Mismatch(message=message)
+        fail(Mismatch(message=message), goes_on=True)
 
 
 def _is_a(problem: StudentError, error: type[BaseException]) -> bool:

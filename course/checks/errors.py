@@ -22,11 +22,14 @@ AUTHORS = (
 )
 
 PRECISIONS = ("float", "double"), ("float32", "float64"), ("mixed dtype",)  # as torch's messages name them
+WITHOUT_GRADIENT = "element 0 of tensors does not require grad"
 UNPACKED = re.compile(r"values to unpack|tuple index out of range")
 AXES = re.compile(
     r"dimension out of range|too many indices for tensor|number of (dimensions in the tensor|subscripts)"
     r"|must be a (3d tensor|matrix)|expects a tensor with <= 2 dimensions"
 )
+
+OF_A_NAME = frozenset({"NameError", "AttributeError", "ImportError", "SyntaxError"})
 
 # Taken from `type` itself, because a metaclass may return something else, or raise.
 NAME_OF, PARENTS_OF = (type.__dict__[name].__get__ for name in ("__name__", "__mro__"))
@@ -47,6 +50,11 @@ class StudentError(Exception):
         self.error, self.message, self.line, self.text, self.name = error, message, line, text, name
         self.bases = bases or (error,)  # names of the exception's class and of its parents
         super().__init__(self.sentence())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the message says all that is to be mended: an unknown name, or a known meaning."""
+        return not OF_A_NAME.isdisjoint(self.bases) or bool(_meaning(self.message, self.text))
 
     def sentence(self) -> str:
         """ "`attention_weights` raised ZeroDivisionError: division by zero, at line 3: `return 1 / 0`"."""
@@ -127,6 +135,12 @@ def _meaning(message: str, text: str) -> str:
             "A float32 tensor meets a float64 one there: torch creates float32 unless you pass `dtype=…`"
         )
     is_of_shape = ".shape" in text or ".size()" in text
+    if WITHOUT_GRADIENT in said:
+        return say(
+            "What `backward()` is called on depends on no parameter that wants a gradient: it was computed "
+            "inside `torch.no_grad()`, which also holds in every function called there, or was cut off by "
+            "`detach`, `item` or `torch.tensor`"
+        )
     if AXES.search(said) or (is_of_shape and UNPACKED.search(message)):
         return say("The tensor there has more or fewer axes than your code names: `…` stands for any number")
     return ""

@@ -32,11 +32,13 @@ class Verdict:
 
     @property
     def summary(self) -> str:
-        """`4 of 5 · 1 more after you hand in`."""
+        """`4 of 5 claims hold; 1 more after you hand in`."""
         held = sum(finding.result == "passed" for finding in self.findings)
-        counted = say("{held} of {total}", held=held, total=len(self.findings))
+        counted = say_count(
+            "{held} of {count} claim holds", "{held} of {count} claims hold", len(self.findings), held=held
+        )
         later = say_count("{count} more after you hand in", "{count} more after you hand in", self.later)
-        return joined(" · ", [counted, later if self.later else ""])
+        return joined("; ", [counted, later if self.later else ""])
 
     def as_text(self) -> str:
         """For a terminal, and for anything else that shows no HTML."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from course.checks.check import Homework
+from course.language import say
 
 BEGINNING_AND_END = ("setup", "progress")
 
@@ -17,9 +18,11 @@ def answers_in(path: Path | str, names: Sequence[str]) -> tuple[Homework, dict[s
 
     path: its notebook, which has its name. The notebook's provided cells, all its answers (which may use
     each other) and the checks of these are run, and nothing is shown. An answer that cannot be defined is
-    left out; if there is no notebook, there are none.
+    left out; if there is no notebook, there are none, and a sentence says so.
     """
     path = Path(path)
+    if not path.is_file():
+        print(say("No homework was found at {path}, so nothing of it can be used.", path=path))
     check = Homework(path.stem, is_quiet=True)
     scope: dict[str, Any] = {"__name__": path.stem, "check": check}
     for source in _wanted(path, names):

@@ -22,7 +22,11 @@ from autograder.website.building import building
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 
 HOMEWORKS = names(ROOT)
-ROW = re.compile(r"^\| (?P<part>[A-Z]) \|.*?\| (?P<minutes>\d+) \|(?: (?P<bonus>\d*) \|)?$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| (?P<part>[A-Z]?) \|.*?\| (?P<minutes>\d+) \| (?P<points>\d+) \|"
+    r"(?: (?:(?P<on_top>\d+) minutes, (?P<points_on_top>\d+) points)? \|)?$",
+    re.MULTILINE,
+)
 ANSWERS = {
     "all": None,
     "some": catalogue("misconceptions")["width_is_always_three"],  # loses the hidden check, 2 of 4
@@ -120,18 +124,23 @@ def test_nbgraders_own_command_enters_the_same_points(course, tmp_path):
 
 
 @pytest.mark.parametrize("name", HOMEWORKS)
-def test_the_table_of_a_homework_adds_up_its_minutes(name):
+def test_the_table_of_a_homework_adds_up_its_minutes_and_points(name):
     homework = find(name, ROOT)
-    minutes, on_top, part = defaultdict(int), defaultdict(int), ""
+    regular, on_top, part = defaultdict(lambda: [0, 0]), defaultdict(lambda: [0, 0]), ""
     for cell in homework.cells:
         asked = cell.labels.get("exercise", cell.labels.get("written"))
         if cell.kind == "markdown" and (heading := re.match(r"## Part ([A-Z])\.", cell.source)):
             part = heading[1]
         for each in (each for each in homework.asked if each.name == asked):
-            (on_top if each.bonus else minutes)[part] += each.minutes
+            for of_part in (part, ""):  # "" is the row of all parts together
+                sums = (on_top if each.bonus else regular)[of_part]
+                sums[:] = sums[0] + each.minutes, sums[1] + each.points
     rows = {row["part"]: row for row in ROW.finditer(homework.cells[0].source)}
-    assert {part: int(row["minutes"]) for part, row in rows.items()} == minutes
-    assert {part: int(row["bonus"]) for part, row in rows.items() if row["bonus"]} == on_top
+    assert {part: [int(row["minutes"]), int(row["points"])] for part, row in rows.items()} == regular
+    said = {
+        part: [int(row["on_top"]), int(row["points_on_top"])] for part, row in rows.items() if row["on_top"]
+    }
+    assert said == on_top
 
 
 def test_no_homework_is_longer_than_some_twenty_exercises():

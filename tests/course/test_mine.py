@@ -60,9 +60,11 @@ def test_wrong_ones_are_not_done(notebook, answer):
     assert not check.scores.get("split_heads", Score()).is_done
 
 
-def test_without_the_notebook_there_are_no_answers(tmp_path):
-    check, answers = answers_in(tmp_path / "hw5_transformer.ipynb", ["split_heads"])
+def test_without_the_notebook_there_are_no_answers_and_it_says_where_it_looked(tmp_path, capsys):
+    path = tmp_path / "hw5_transformer.ipynb"
+    check, answers = answers_in(path, ["split_heads"])
     assert (check.name, answers) == ("hw5_transformer", {})
+    assert f"No homework was found at {path}" in capsys.readouterr().out
 
 
 def test_an_answer_is_used_once_its_checks_hold(capsys):

@@ -6,12 +6,13 @@
 # name, whether it says the same when asked in other words, what it can do and what it cannot. At the end you
 # guess the next word against it. You need some Python and some familiarity with torch.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | how checks and hints work | 8 |
-# | B | axes: split, merge, broadcast, count, and find a fault | 44 |
-# | C | exploring a real model | 88 |
-# | D | you against the model | 10 |
+# | part | about | minutes | points |
+# |---|---|---|---|
+# | A | how checks and hints work | 8 | 3 |
+# | B | axes: split, merge, broadcast, count, and find a fault | 44 | 23 |
+# | C | exploring a real model | 88 | 27 |
+# | D | you against the model | 10 | 5 |
+# |  | together | 150 | 58 |
 #
 # **How to work.** Run the cells from top to bottom, each with Shift + Enter. An exercise is a statement, a
 # function for you to write, and its checks. Write your code in place of the two lines `# YOUR CODE HERE` and

@@ -5,11 +5,12 @@
 # and the floor below which no model can go; then n-gram models with their smoothing; then a byte-pair
 # tokenizer, and the one unit in which models with different tokenizers can be compared.
 #
-# | part | about | minutes |
-# |---|---|---|
-# | A | chain rule, perplexity, entropy rate | 80 |
-# | B | n-gram models | 95 |
-# | C | byte-pair encoding, bits per byte | 90 |
+# | part | about | minutes | points |
+# |---|---|---|---|
+# | A | chain rule, perplexity, entropy rate | 80 | 40 |
+# | B | n-gram models | 95 | 46 |
+# | C | byte-pair encoding, bits per byte | 90 | 39 |
+# |  | together | 265 | 125 |
 #
 # Each exercise is a statement, a function for you to write, and its checks. A check is a claim such as "`<s>`
 # is given, not predicted". It says whether the claim holds for your function and, where it can, which mistake

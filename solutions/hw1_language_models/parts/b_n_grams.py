@@ -208,8 +208,8 @@ def every_word_and_the_end_has_a_probability(mle_probs, draw):
 def the_probabilities_after_a_context_sum_to_one(mle_probs, draw):
     """After every context that occurred, the probabilities sum to one."""
     counts = drawn_counts(draw, [("a",), ("b",), (BOS,)], ["a", "b", EOS])
-    for context in counts:
-        probabilities = mle_probs(counts, context, ["a", "b"])
+    answers = {context: mle_probs(counts, context, ["a", "b"]) for context in counts}
+    for context, probabilities in answers.items():
         assert_close(sum(probabilities.values()), 1.0, what=f"the sum after {context}")
         assert_true(len(probabilities) > 1, f"After {context} there is one word alone.")
 
@@ -302,11 +302,11 @@ def a_token_of_probability_zero_costs_infinitely_much(heldout_bits):
     """When a token comes that was given the probability 0.0, the cost is infinite; unlikely ones and long texts cost less."""
     distributions = [{"a": 1 / 2, "b": 1 / 2}, {"a": 1 / 4, "b": 0.0, "c": 3 / 4}, {"a": 1 / 8, "b": 7 / 8}]
     possible = heldout_bits(distributions, ["a", "c", "b"])
+    unlikely = heldout_bits([{"a": 1e-30, "b": 1.0}], ["a"])
+    long = heldout_bits([{"a": 1 / 1024, "b": 1023 / 1024}] * 120, ["a"] * 120)
     assert_close(heldout_bits(distributions, ["a", "b", "b"]), math.inf)
     assert_true(math.isfinite(possible), f"A text without such a token costs {possible}.")
-    unlikely = heldout_bits([{"a": 1e-30, "b": 1.0}], ["a"])
     assert_true(math.isfinite(unlikely), f"A token of probability 1e-30 costs {unlikely}.")
-    long = heldout_bits([{"a": 1 / 1024, "b": 1023 / 1024}] * 120, ["a"] * 120)
     assert_true(math.isfinite(long), f"A text of 120 tokens of probability 1/1024 costs {long}.")
 
 

@@ -210,6 +210,40 @@ class ConstantsOfTheOutputLeftOut(_Model):
         return functional.linear(hidden, self.U)
 
 
+@misconception(of="FeedForwardLM")
+class NewestWordFirst(_Model):
+    """The embeddings are joined from the newest word to the oldest.
+
+    In the example the window [2, 1] has e = (1, 0.5). Which word stands first in your e, and which is older?
+    """
+
+    def joined(self, windows):
+        return super().joined(windows.flip(1))
+
+
+@misconception(of="FeedForwardLM")
+class PaddedWindowsEmptied(_Model):
+    """As soon as one word of a window is padding, all of it counts as zeros, the real words too.
+
+    In the example, what is e for the window [0, 2]? Which of its two numbers is 0, and which in yours?
+    """
+
+    def embedded(self, windows):
+        return self.E.T[windows] * (windows != self.pad).all(1)[:, None, None]
+
+
+@misconception(of="FeedForwardLM")
+class PaddingMovedBehind(_Model):
+    """The real words move to the front, and the zeros for padding stand behind them.
+
+    In the example, what is e for the window [0, 2]? Which columns of W belong to the newest word?
+    """
+
+    def joined(self, windows):
+        order = (windows == self.pad).int().argsort(dim=1, stable=True)
+        return super().joined(windows.gather(1, order))
+
+
 # 7. first_loss_verdict
 
 

@@ -434,9 +434,14 @@ def other_words_are_drawn_by_their_pieces(draw_tokens, draw):
 #
 # The paper's further connections, straight from $\mathbf e$ to $\mathbf z$, are left out.
 #
-# **Example.** $N = 2$, $d = D = 1$, three words: `E = [[0, 0.5, 1]]`, `W = [[1, -1]]`, `b = [0]`,
+# **Example.** $N = 2$, $d = D = 1$, three words: `E = [[5, 0.5, 1]]`, `W = [[1, -1]]`, `b = [0]`,
 # `U = [[1], [0], [2]]`, `c = [0, 1, 0]`, `pad = 0`. The window `[2, 1]` has $\mathbf e = (1, 0.5)$, $h =
-# \tanh(1 - 0.5) \approx 0.4621$ and the logits $(0.4621, 1, 0.9242)$.
+# \tanh(1 - 0.5) \approx 0.4621$ and the logits $(0.4621, 1, 0.9242)$. The window `[0, 2]` begins before the text:
+# $\mathbf e = (0, 1)$, $h = \tanh(-1) \approx -0.7616$, and the logits are $(-0.7616, 1, -1.5232)$.
+#
+# The drawing below shows the model of lecture 05 at all T positions of B texts, so its shapes begin with B and T;
+# here each window is a row of its own, and they begin with B alone. Its last two steps, the direct connections and
+# the softmax, are not in this exercise.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -506,22 +511,21 @@ def weights_of(draw, vocab_size, n_window, d_embedding, d_hidden):
 def the_five_parameters_are_registered(FeedForwardLM, draw):
     """The module knows the parameters E, W, b, U and c, in float64, and no others."""
     model = FeedForwardLM(7, 3, 2, 5, 0)
-    assert_equal(sorted(model.gradients()), ["E", "U", "W", "b", "c"])
+    assert_equal({*model.gradients()}, {"E", "U", "W", "b", "c"})
     model.load_state_dict(weights_of(draw, 7, 3, 2, 5))  # instead of whatever it was filled with
     assert_dtype(model.parameters(), torch.float64, what="a parameter")
 
 
 # %% check="the_example_window_has_its_logits" points=1
 def the_example_window_has_its_logits(FeedForwardLM):
-    """The window of the example has the logits 0.4621, 1, 0.9242; reversed, it has -0.4621, 1, -0.9242."""
-    weights = {"E": [[0.0, 0.5, 1.0]], "W": [[1.0, -1.0]], "b": [0.0], "U": [[1.0], [0.0], [2.0]]}
+    """Of the example, [2, 1] has the logits 0.4621, 1, 0.9242, and [0, 2], with padding, -0.7616, 1, -1.5232."""
+    weights = {"E": [[5.0, 0.5, 1.0]], "W": [[1.0, -1.0]], "b": [0.0], "U": [[1.0], [0.0], [2.0]]}
     weights |= {"c": [0.0, 1.0, 0.0]}
     model = FeedForwardLM(3, 2, 1, 1, 0)
     model.load_state_dict({name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()})
-    h = math.tanh(0.5)
-    windows = torch.tensor([[2, 1], [1, 2]])
-    expected = torch.tensor([[h, 1.0, 2 * h], [-h, 1.0, -2 * h]], dtype=torch.float64)
-    assert_close(model(windows), expected)
+    expected = [[h, 1.0, 2 * h] for h in (math.tanh(0.5), math.tanh(-1.0))]
+    answer = model(torch.tensor([[2, 1], [0, 2]]))
+    assert_close(answer, torch.tensor(expected, dtype=torch.float64))
 
 
 # %% check="each_place_of_the_window_has_its_own_columns_of_w" points=1
@@ -563,7 +567,20 @@ def the_padding_word_counts_as_zeros(FeedForwardLM, draw):
     assert_close(model(windows), answer, what="the logits")
 
 
-# %% check="other_models_have_their_logits_and_gradients" points=3 hidden
+# %% check="the_other_words_of_a_padded_window_keep_their_places" points=1
+def the_other_words_of_a_padded_window_keep_their_places(FeedForwardLM, draw):
+    """A window that begins with padding has the logits of one that begins otherwise, if W's columns there are 0."""
+    model, weights = FeedForwardLM(7, 3, 2, 5, 4), weights_of(draw, 7, 3, 2, 5)
+    model.load_state_dict(weights)
+    padded = model(torch.tensor([[4, 2, 6], [4, 4, 1]]))
+    for row, window in enumerate(([5, 2, 6], [5, 3, 1])):
+        W = weights["W"].clone()
+        W[:, : 2 * (row + 1)] = 0
+        model.load_state_dict(weights | {"W": W})
+        assert_close(padded[row], model(torch.tensor([window]))[0], what=f"{row + 1} of 3 are padding")
+
+
+# %% check="other_models_have_their_logits_and_gradients" points=2 hidden
 def other_models_have_their_logits_and_gradients(FeedForwardLM, draw):
     """Models of other sizes have the logits of the formula, and its gradients."""
     for sizes, pad, batch_size in (((11, 4, 3, 2), 0, 6), ((5, 3, 2, 7), 4, 4)):

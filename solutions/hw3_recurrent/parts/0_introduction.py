@@ -5,16 +5,17 @@
 # travels back through it, what becomes of that gradient on the way, the gates that help it, and labels for
 # every word of a text. In the end a network of yours must remember a word over a distance.
 #
-# | part | about | minutes | bonus |
-# |---|---|---|---|
-# | A | a state, step by step | 35 |  |
-# | B | backpropagation through time, by hand | 50 |  |
-# | C | long texts in pieces | 45 |  |
-# | D | gradients that vanish and explode | 50 |  |
-# | E | several layers, both directions | 50 | 10 |
-# | F | gates: LSTM and GRU | 50 |  |
-# | G | labels for every word | 10 | 15 |
-# | H | the distance experiment; a fault to find | 75 |  |
+# | part | about | minutes | points | bonus |
+# |---|---|---|---|---|
+# | A | a state, step by step | 35 | 18 |  |
+# | B | backpropagation through time, by hand | 50 | 17 |  |
+# | C | long texts in pieces | 45 | 14 |  |
+# | D | gradients that vanish and explode | 50 | 27 |  |
+# | E | several layers, both directions | 50 | 17 | 10 minutes, 7 points |
+# | F | gates: LSTM and GRU | 50 | 25 |  |
+# | G | labels for every word | 10 | 7 | 15 minutes, 11 points |
+# | H | the distance experiment; a fault to find | 75 | 24 |  |
+# |  | together | 365 | 149 | 25 minutes, 18 points |
 #
 # That is about six hours, and half an hour of bonus. A *bonus* is marked in its heading: its points come on
 # top of the homework's maximum, and nothing else needs it, so leave out what you like.

@@ -99,7 +99,7 @@ def with_gates(weights, n_gates, **biases):
 def the_lstm_has_three_parameters(LSTMCell, draw):
     """The cell knows the parameters W, U and b, in float64, and no others."""
     cell = LSTMCell(3, 5)
-    assert_equal(sorted(cell.gradients()), ["U", "W", "b"])
+    assert_equal({*cell.gradients()}, {"U", "W", "b"})
     cell.load_state_dict(gate_weights(draw, 4, 3, 5))
     assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 
@@ -290,7 +290,7 @@ def nothing_else_moves(with_forget_bias, draw):
     """All matrices, and the constants of the other gates, are as before; so is the dict that you were given."""
     weights = lstm_weights(draw, 2, 3, 2)
     own = with_forget_bias(weights, 1.5)
-    assert_equal(sorted(own), sorted(weights))
+    assert_equal({*own}, {*weights})
     for name, before in weights.items():
         keep = [row for row in range(12) if "weight" in name or row not in (3, 4, 5)]
         assert_equal(own[name][keep], before[keep], what=name)
@@ -390,7 +390,7 @@ def gru_weights(draw, d_input, d_hidden):
 def the_gru_has_four_parameters(GRUCell, draw):
     """The cell knows the parameters W, U, b and b_candidate, in float64, and no others."""
     cell = GRUCell(3, 5)
-    assert_equal(sorted(cell.gradients()), ["U", "W", "b", "b_candidate"])
+    assert_equal({*cell.gradients()}, {"U", "W", "b", "b_candidate"})
     cell.load_state_dict(gru_weights(draw, 3, 5))
     assert_dtype(cell.parameters(), torch.float64, what="a parameter")
 

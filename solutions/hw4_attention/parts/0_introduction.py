@@ -6,11 +6,12 @@
 # back at all of the source. In the end you train one on two small languages whose alignment is known, so that
 # the picture of its attention can be right or wrong.
 #
-# | part | about | minutes | bonus |
-# |---|---|---|---|
-# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 160 |  |
-# | B | scores, weights, contexts, a decoder that attends | 110 | 10 |
-# | C | attention maps, alignment error rate, a trained translator | 125 |  |
+# | part | about | minutes | points | bonus |
+# |---|---|---|---|---|
+# | A | an encoder, a decoder, their loss, greedy decoding, honest numbers | 160 | 57 |  |
+# | B | scores, weights, contexts, a decoder that attends | 110 | 43 | 10 minutes, 5 points |
+# | C | attention maps, alignment error rate, a trained translator | 125 | 42 |  |
+# |  | together | 395 | 142 | 10 minutes, 5 points |
 #
 # That is about six and a half hours, and ten minutes of bonus. A *bonus* is marked in its heading: its points
 # come on top of the homework's maximum, and nothing else needs it, so leave out what you like.

@@ -5,12 +5,13 @@
 # masks, heads, positions, norms, blocks. In the end your encoder computes the same numbers, and the same
 # gradients, as `torch.nn.TransformerEncoder` with the same weights. Lectures 12 to 14 are the ground.
 #
-# | part | about | minutes | bonus |
-# |---|---|---|---|
-# | A | attention and its masks | 85 | 25 |
-# | B | heads, and what order means to them | 65 | 15 |
-# | C | positions | 80 | 30 |
-# | D | norms, blocks, the encoder, and a language model of your parts | 65 | 30 |
+# | part | about | minutes | points | bonus |
+# |---|---|---|---|---|
+# | A | attention and its masks | 85 | 39 | 25 minutes, 8 points |
+# | B | heads, and what order means to them | 65 | 30 | 15 minutes, 4 points |
+# | C | positions | 80 | 33 | 30 minutes, 12 points |
+# | D | norms, blocks, the encoder, and a language model of your parts | 65 | 41 | 30 minutes, 19 points |
+# |  | together | 295 | 143 | 100 minutes, 43 points |
 #
 # That is about five hours, and an hour and a half of bonus. A *bonus* is marked in its heading: its points
 # come on top of the homework's maximum, and nothing else needs it, so leave out what you like.

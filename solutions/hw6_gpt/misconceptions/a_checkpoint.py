@@ -95,3 +95,28 @@ def names_cut_at_their_first_dot(checkpoint):
     Some checkpoints have no prefix. What becomes of `h.0.ln_1.weight` then?
     """
     return {name.partition(".")[2]: w for name, w in _weights(checkpoint, prefix="nothing").items()}
+
+
+@misconception(of="gpt2_weights")
+def turned_by_their_shape(checkpoint):
+    """Every matrix that is not square is transposed, the embeddings too, and no square one is.
+
+    Which of its matrices does the checkpoint store as yours are? Does a shape tell, or a name?
+    """
+    return {
+        name: weight.T if weight.ndim == 2 and weight.shape[0] != weight.shape[1] else weight
+        for name, weight in _weights(checkpoint, turned=("nothing",)).items()
+    }
+
+
+@misconception(of="gpt2_weights")
+def prefix_cut_from_every_name(checkpoint):
+    """As many characters as `transformer.` has are cut off every name, also where it does not begin so.
+
+    Which name does `h.0.ln_1.weight` get in your dict? What does `removeprefix` do with it?
+    """
+    stored = {name: weight for name, weight in checkpoint.items() if not name.endswith(LEFT_OUT)}
+    return {
+        name[len("transformer.") :]: weight.T if name.endswith(TURNED) else weight
+        for name, weight in stored.items()
+    }

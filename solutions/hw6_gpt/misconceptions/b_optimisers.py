@@ -196,6 +196,17 @@ def means_begin_anew(weights, gradients, rates, betas, eps, weight_decay):
 
 
 @misconception(of="adamw_weights")
+def only_the_first_group_moved(weights, gradients, rates, betas, eps, weight_decay):
+    """Only the parameters of the first group are moved; those of every other group stay as they were.
+
+    How many dicts does `self.param_groups` hold after `add_param_group`, and how many does your `step()` go
+    through?
+    """
+    first = dict([*weights.items()][:2])
+    return weights | _stepped((first, gradients, rates, betas, eps, weight_decay))
+
+
+@misconception(of="adamw_weights")
 def epsilon_under_the_root(weights, gradients, rates, betas, eps, weight_decay):
     """ε is added under the root, where it stands beside it.
 

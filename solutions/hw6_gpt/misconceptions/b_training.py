@@ -89,6 +89,19 @@ def clipped_entry_by_entry(table, batches, learning_rate, max_norm):
 
 
 @misconception(of="train_steps")
+def largest_entry_for_the_norm(table, batches, learning_rate, max_norm):
+    """The gradient is measured by its largest entry, where its norm is asked for.
+
+    Of the gradient (3, 4), what is the norm, and what does your code take for it?
+    """
+
+    def by_largest(model, max_norm):
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm, norm_type=math.inf)
+
+    return _trained((table, batches, learning_rate, max_norm), clip=by_largest)
+
+
+@misconception(of="train_steps")
 def every_gradient_rescaled(table, batches, learning_rate, max_norm):
     """Every gradient is brought to the length max_norm, the short ones too.
 

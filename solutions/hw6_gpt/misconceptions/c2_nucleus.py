@@ -112,6 +112,18 @@ def probabilities_of_the_nucleus(logits, p):
     return _scattered(logits, order, (probs.cumsum(-1) - probs).clamp(min=0.0) < p).softmax(-1)
 
 
+@misconception(of="top_p")
+def mask_gathered_for_scattered(logits, p):
+    """The mask is brought back by `gather` with the order of the sort, which moves it the wrong way.
+
+    Entry 0 of `order` says which token has rank 0. Is your first entry the mask of token 0, or that of the
+    rank whose number is `order[0]`?
+    """
+    probs, order = _sorted(logits)
+    kept = (probs.cumsum(-1) - probs).clamp(min=0.0) < p
+    return _keep(logits, kept.gather(-1, order))
+
+
 # 14. min_p
 
 

@@ -1,5 +1,7 @@
 """What goes wrong in homework 6, exercise 24: one step of a beam search."""
 
+import torch
+
 from autograder.catalogue import misconception
 
 
@@ -77,3 +79,15 @@ def divided_by_the_number_of_beginnings(totals, logits, beam_width):
     candidates = (totals[:, None] + logits.log_softmax(-1)).flatten()
     best, places = candidates.topk(min(beam_width, len(candidates)))
     return best, places // len(totals), places % logits.shape[1]
+
+
+@misconception(of="extend_beams")
+def beginnings_filled_in_turn(totals, logits, beam_width):
+    """The best extensions of the first beginning fill the beam; the others get what room is left.
+
+    In the example, your second extension has 4/32, and beginning 1 has one of 6/32. Which tensor did you
+    search?
+    """
+    best, tokens = (totals[:, None] + logits.log_softmax(-1)).topk(min(beam_width, logits.shape[1]), dim=1)
+    rows = torch.arange(len(totals))[:, None].expand_as(tokens)
+    return tuple(each.flatten()[:beam_width] for each in (best, rows, tokens))

@@ -101,3 +101,13 @@ def three_axes_assumed(x, W_gate, W_expand, W_contract):
     """
     gate, wide = (torch.einsum("btd,fd->btf", x, W) for W in (W_gate, W_expand))
     return torch.einsum("btf,df->btd", functional.silu(gate) * wide, W_contract)
+
+
+@misconception(of="gated")
+def input_added(x, W_gate, W_expand, W_contract):
+    """x is added to what comes out, as the block does around this layer.
+
+    In the example with x = 1, by how much is your answer too large? Where does the statement leave the
+    residual?
+    """
+    return x + _gated(x, W_gate, W_expand, W_contract)

@@ -7,13 +7,14 @@
 # stands between log-probabilities and a text: the loop, the samplers, mirostat, beam search, and the cache of
 # keys and values.
 #
-# | part | about | minutes | bonus |
-# |---|---|---|---|
-# | A | loss, block, GPT, and the weights of GPT-2 | 125 |  |
-# | B | training | 135 |  |
-# | C | from logits to a text | 115 | 150 |
-# | D | searching, and remembering | 50 | 50 |
-# | E | what SmolLM2 has and GPT-2 has not | 10 |  |
+# | part | about | minutes | points | bonus |
+# |---|---|---|---|---|
+# | A | loss, block, GPT, and the weights of GPT-2 | 125 | 39 |  |
+# | B | training | 135 | 30 |  |
+# | C | from logits to a text | 115 | 51 | 150 minutes, 56 points |
+# | D | searching, and remembering | 50 | 16 | 50 minutes, 11 points |
+# | E | what SmolLM2 has and GPT-2 has not | 10 | 6 |  |
+# |  | together | 435 | 142 | 200 minutes, 67 points |
 #
 # That is about seven hours, and three of bonus. A *bonus* is marked in its heading: its points come on top of
 # the homework's maximum, and nothing else needs it, so leave out what you like.

@@ -289,7 +289,7 @@ class CausalBlock(nn.Module):
 # %% check="the_block_has_the_parameters_of_gpt_2" points=1
 def the_block_has_the_parameters_of_gpt_2(CausalBlock, draw):
     """The block has the twelve parameters of the table, and no others."""
-    assert_equal(sorted(CausalBlock(6, 3).gradients()), sorted(weights_of_block(draw, 6)))
+    assert_equal({*CausalBlock(6, 3).gradients()}, {*weights_of_block(draw, 6)})
 
 
 # %% check="without_its_output_matrices_the_block_changes_nothing" points=1
@@ -297,11 +297,11 @@ def without_its_output_matrices_the_block_changes_nothing(CausalBlock, draw):
     """With both c_proj zero, x comes out as it went in; otherwise not."""
     weights, x = weights_of_block(draw, 6), draw.normal(4, 5, 6)
     silent = {name: weight * 0 if "c_proj" in name else weight for name, weight in weights.items()}
-    answer = with_weights(CausalBlock(6, 3), silent)(x)
+    answer, other = (with_weights(CausalBlock(6, 3), one)(x) for one in (silent, weights))
     nothing = "With both c_proj zero your block answers 0 everywhere, so x itself did not get through."
     assert_true(bool((torch.as_tensor(answer) != 0).any()), nothing)
     assert_close(answer, x)
-    assert_depends(with_weights(CausalBlock(6, 3), weights)(x), x)
+    assert_depends(other, x)
 
 
 # %% check="the_future_does_not_change_the_past" points=2
@@ -498,7 +498,7 @@ class GPT(nn.Module):
 # %% check="the_gpt_has_the_parameters_of_gpt_2" points=1
 def the_gpt_has_the_parameters_of_gpt_2(GPT, draw):
     """A GPT of two layers has 2 + 2 · 12 + 2 parameters with the names of the tables."""
-    assert_equal(sorted(GPT(3, 5, 6, 2, 2).gradients()), sorted(weights_of_gpt(draw, 3, 5, 6, 2)))
+    assert_equal({*GPT(3, 5, 6, 2, 2).gradients()}, {*weights_of_gpt(draw, 3, 5, 6, 2)})
 
 
 # %% check="a_new_gpt_finds_all_words_about_equally_likely" points=1
@@ -681,7 +681,7 @@ def every_name_is_one_of_the_gpts(gpt2_weights, draw):
     expected = sorted(weights_of_gpt(draw, 5, 3, 2, 2))
     for prefix in ("transformer.", ""):
         answer = gpt2_weights(drawn_checkpoint(draw, 5, 3, 2, 2, prefix))
-        assert_equal(sorted(answer), expected, what=f"names that began with {prefix!r}")
+        assert_equal({*answer}, {*expected}, what=f"names that began with {prefix!r}")
 
 
 # %% check="the_shapes_are_the_gpts" points=1
@@ -707,12 +707,12 @@ def the_checkpoint_has_the_same_logits_in_your_gpt(gpt2_weights, GPT, draw):
     checkpoint, tokens = drawn_checkpoint(draw, 7, 5, 4, 2), torch.tensor([[3, 0, 1, 6], [5, 2, 5, 4]])
     weights = weights_of_gpt(draw, 7, 5, 4, 2)
     answer = torch.as_tensor(with_weights(GPT(7, 5, 4, 2, 2), weights)(tokens)).detach()
+    translated = with_weights(GPT(7, 5, 4, 2, 2), gpt2_weights(checkpoint))(tokens)
     is_right = same(answer, courses_gpt(weights, 2).logits(tokens).detach())
     assert_true(
         is_right, "Your GPT of exercise 3 is not right yet; without it gpt2_weights cannot be tried out."
     )
-    model = with_weights(GPT(7, 5, 4, 2, 2), gpt2_weights(checkpoint))
-    assert_close(model(tokens), logits_of_checkpoint(checkpoint, 2, tokens))
+    assert_close(translated, logits_of_checkpoint(checkpoint, 2, tokens))
 
 
 # %% check="other_checkpoints_are_translated" points=2 hidden
@@ -722,7 +722,7 @@ def other_checkpoints_are_translated(gpt2_weights, draw):
         checkpoint = drawn_checkpoint(draw, *sizes, prefix)
         names = weights_of_gpt(draw, *sizes)
         answer = gpt2_weights(checkpoint)
-        assert_equal(sorted(answer), sorted(names), what="names")
+        assert_equal({*answer}, {*names}, what="names")
         for name in names:
             stored = checkpoint[prefix + name]
             assert_close(

@@ -452,7 +452,8 @@ def assert_distributions(log_probs, shape):
 # most tokens of any story, 31.
 #
 # Write two functions. `trained_model()` makes a model, trains it and returns it; `@cache` makes it run once
-# only, at the first call, which must not stand inside `torch.no_grad()`. `story_log_probs(tokens)` maps
+# only, at the first call. Inside `torch.no_grad()` nothing can be trained, so write `model = trained_model()` before
+# such a block, not in it. `story_log_probs(tokens)` maps
 # tokens (B, T), T ≤ 31, to the **log-probabilities** (B, T, V) of the next token at every position. The model
 # of the language itself, `story_language()`, is not to be asked.
 #
@@ -657,7 +658,7 @@ def the_fault_lets_the_training_loss_fall_below_the_floor(name_the_leak):
         "trained_uphill": "the loss would rise",
     }
     answer = name_the_leak()
-    assert_true(answer in why_not, f"{answer!r} is not one of the six names.")
+    assert_true(answer in why_not, f"{answer!r} is not one of the six names.", is_plain=True)
     assert_true(not why_not[answer], f"With this fault {why_not[answer]}.")
 
 

@@ -4,12 +4,12 @@ def assert_probs(answer, expected, what=""):
     assert_true(isinstance(answer, Tensor), f"A tensor of logits is expected, not {type(answer).__name__}.")
     assert_equal(list(answer.shape), list(expected.shape), what="the shape")
     probs = answer.double().softmax(-1)
-    assert_true(
-        not probs.isnan().any(), "Of these logits there is no softmax: a row is all −∞, or has NaN or ∞."
-    )
+    no_softmax = "Of these logits there is no softmax: a row is all −∞, or has NaN or ∞."
+    assert_true(not probs.isnan().any(), no_softmax, goes_on=True)
     shares = answer.double() / answer.double().sum(-1, keepdim=True)
     are_probs = bool((answer >= 0).all()) and same(shares, expected) and not same(probs, expected)
-    assert_true(not are_probs, "What you return are the probabilities themselves; logits are asked for.")
+    given_probs = "What you return are the probabilities themselves; logits are asked for."
+    assert_true(not are_probs, given_probs, is_plain=True, goes_on=True)
     assert_close(probs, expected, what=f"softmax of what you return{what and ': '}{what}")
 
 
@@ -218,8 +218,9 @@ def the_nucleus_of_the_example(top_p):
 def the_nucleus_holds_at_least_p(top_p, draw):
     """What is left has at least p of the probability, and without its least token it has less."""
     probs = draw.probabilities(6, 7)
-    for p in (0.3, 0.55, 0.85):
-        left = probs * (top_p(probs.log(), p).softmax(-1) > 0)
+    answers = {p: top_p(probs.log(), p) for p in (0.3, 0.55, 0.85)}
+    for p, logits in answers.items():
+        left = probs * (logits.softmax(-1) > 0)
         mass = left.sum(-1)
         least = left.masked_fill(left == 0, 2.0).min(-1).values
         assert_true(

@@ -5,11 +5,12 @@
 # the Transformer that translates, with cross-attention, three masks, teacher forcing and free running. In the end
 # your own translator is measured on sentences that it has not seen.
 #
-# | part | about | minutes | bonus |
-# |---|---|---|---|
-# | A | masked language modelling | 60 |  |
-# | B | fine-tuning: pooling, heads, spans | 70 | 30 |
-# | C | encoder and decoder, and a translator | 235 |  |
+# | part | about | minutes | points | bonus |
+# |---|---|---|---|---|
+# | A | masked language modelling | 60 | 30 |  |
+# | B | fine-tuning: pooling, heads, spans | 70 | 25 | 30 minutes, 12 points |
+# | C | encoder and decoder, and a translator | 235 | 69 |  |
+# |  | together | 365 | 124 | 30 minutes, 12 points |
 #
 # That is about six hours, and half an hour of bonus. A *bonus* is marked in its heading: its points come on
 # top of the homework's maximum, and nothing else needs it, so leave out what you like.

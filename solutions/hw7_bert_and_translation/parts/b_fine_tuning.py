@@ -254,7 +254,7 @@ def every_parameter_gets_a_gradient(ClassifierHead, draw):
     head = with_weights(ClassifierHead(5, 3), head_weights(draw, 5, 3))
     (head(draw.normal(4, 5)) * draw.normal(4, 3)).sum().backward()
     gradients = head.gradients()
-    assert_equal(sorted(gradients), ["W", "W_pool", "b", "b_pool"], what="the parameters")
+    assert_equal({*gradients}, {"W", "W_pool", "b", "b_pool"}, what="the parameters")
     for name, gradient in gradients.items():
         assert_true(gradient is not None and bool((gradient != 0).any()), f"{name} gets no gradient.")
 
@@ -422,11 +422,11 @@ def exchanged_rows_exchange_first_and_last(span_logits, draw):
     hidden, W, in_passage = draw.normal(3, 4, 5), draw.normal(2, 5), torch.ones(3, 4, dtype=torch.bool)
     nothing = torch.zeros(2, dtype=torch.float64)
     first, last = span_logits(hidden, W, nothing, in_passage)
-    assert_true(bool((first.isfinite() & last.isfinite()).all()), "A word of the passage is excluded.")
     other_first, other_last = span_logits(hidden, W.flip(0), nothing, in_passage)
+    more, same = span_logits(hidden, W, torch.tensor([1.0, 0.0], dtype=torch.float64), in_passage)
+    assert_true(bool((first.isfinite() & last.isfinite()).all()), "A word of the passage is excluded.")
     assert_close(other_first, last, what="first, rows exchanged")
     assert_close(other_last, first, what="last, rows exchanged")
-    more, same = span_logits(hidden, W, torch.tensor([1.0, 0.0], dtype=torch.float64), in_passage)
     assert_close(more, first + 1, what="first with b = (1, 0)")
     assert_close(same, last, what="last with b = (1, 0)")
 
@@ -640,7 +640,7 @@ def stepped(weights, tokens, mask, labels, learning_rate, n_steps):
 
 def assert_weights(received, expected):
     """All weights agree, the encoder's looked at first."""
-    assert_equal(sorted(received), sorted(expected), what="the names of the weights")
+    assert_equal({*received}, {*expected}, what="the names of the weights")
     for name in sorted(expected):
         assert_close(received[name], expected[name], what=name)
 

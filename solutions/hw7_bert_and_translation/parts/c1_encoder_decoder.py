@@ -337,13 +337,16 @@ look(lambda plots: plots.shades(translation_masks(words, words, 0, 0)[1][0, 0]))
 # | attribute | what | from |
 # |---|---|---|
 # | `self_attention`, `cross_attention` | `MultiHeadAttention(d_model, n_heads)` | the course |
-# | `expand`, `contract` | `nn.Linear`, D → F and F → D | torch |
+# | `expand`, `contract` | `nn.Linear`, D → `d_ff` and `d_ff` → D | torch |
 # | `norm_self`, `norm_cross`, `norm_feed_forward` | `LayerNorm(d_model)` | the course |
 #
 # all in float64: end `__init__` with `self.double()`. `forward(x, memory, self_mask, cross_mask)` takes `x`
 # (B, T, D), `memory` (B, S, D) and the masks `decoder` and `cross` of the last exercise, and returns (B, T, D).
 # A `MultiHeadAttention` is called with `(query, key, value, mask)`: the vectors from which it computes queries,
-# keys and values, and a mask.
+# keys and values, and a mask. Your `CrossAttention` does not fit in here: the checks load the weights of torch's own
+# block, whose attention has biases. It is used at the end of the notebook.
+#
+# The drawing below is the whole Transformer of 2017, step by step; your block is what stands in its decoder.
 #
 # **Example.** When all of a block's matrices and biases are zero, no attention finds anything, and what is left
 # of it is three norms: the vector $(1, 3)$ becomes $(-1, 1)$.
@@ -360,6 +363,12 @@ look(lambda plots: plots.shades(translation_masks(words, words, 0, 0)[1][0, 0]))
 # Three lines of the same form, and `x` stands twice on the right of each: once inside the step, once beside it.
 #
 # </details>
+
+
+# %% alive="a_drawing_transformer"
+from course import figures
+
+figures.machine("transformer")  # step by step
 
 
 # %% solution="DecoderBlock"
@@ -533,7 +542,8 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 # - `decode(target, memory, mask)`, (B, T) → **logits** of the next word after each position, (B, T, V);
 # - `forward(source, target)`: both, one after the other.
 #
-# Norms stand in front of the steps here (pre-norm), which trains more easily. Tokens are embedded as $\sqrt D$
+# Two things differ from the drawing of exercise 16. Norms stand in front of the steps here (pre-norm), which trains
+# more easily; and each language has an embedding of its own, neither of which is the output matrix. Tokens are embedded as $\sqrt D$
 # times their embedding plus `sinusoidal_positions(n_positions, d_model)` of the course (T, D). `Encoder` is called
 # with `(x, mask)`. `Decoder` is called with `(x, memory, mask, memory_mask)`; it applies the causal triangle by
 # itself, and as targets are padded on the right its `mask` may be `None`: no real word sees the padding behind it.
@@ -560,12 +570,6 @@ def other_blocks_compute_what_torch_computes(DecoderBlock, draw):
 # If a source shorter or longer than the target crashes, a mask of one has come to the attention of the other.
 #
 # </details>
-
-
-# %% alive="a_drawing_transformer"
-from course import figures
-
-figures.machine("transformer")  # step by step
 
 
 # %% solution="EncoderDecoder"

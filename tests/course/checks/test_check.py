@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course.checks import Mismatch, Points, assert_depends, homework
+from course.checks import Mismatch, Points, assert_depends, assert_equal, homework
 from course.checks.check import values
 
 ROWS, LARGER = "Each query's weights sum to one.", "A weight is proportional to the exponential of its score."
@@ -20,12 +20,12 @@ def shown(capsys):
 
 def test_claims_that_hold_are_listed_and_nothing_is_returned(check, toy, capsys):
     assert check(*toy.claims[:2], attention_weights=toy.reference) is None
-    assert capsys.readouterr() == (f"✓ {ROWS}\n✓ {LARGER}\n2 of 2\n", "")
+    assert capsys.readouterr() == (f"✓ {ROWS}\n✓ {LARGER}\n2 of 2 claims hold\n", "")
 
 
 def test_claims_that_are_examined_later_are_counted(check, toy, shown):
     said = shown(check, toy.each_row_sums_to_one, later=2, attention_weights=toy.reference)
-    assert said.splitlines()[-1] == "1 of 1 · 2 more after you hand in"
+    assert said.splitlines()[-1] == "1 of 1 claim holds; 2 more after you hand in"
 
 
 def test_the_points_of_the_claims_that_hold_are_returned(check, toy):
@@ -48,7 +48,7 @@ def test_every_claim_is_tried_whatever_became_of_those_before(check, toy, shown)
         f"✗ {ROWS}",
         f"✗ {LARGER}",
         "✓ The scores are the same afterwards.",
-        "1 of 3",
+        "1 of 3 claims hold",
     ]
 
 
@@ -123,6 +123,29 @@ def test_each_further_try_shows_one_more_hint_and_never_two(check, toy, shown):
     assert "Hint 2 of 2: Which axis holds the keys?" in said[1]
     assert "Hint 2 of 2: Which axis holds the keys?" in said[2]
     assert [text.count("Hint") for text in said] == [1, 1, 1]
+
+
+def in_place(scores):
+    scores *= 2
+    return scores.softmax(-1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda scores: zero * scores, "name 'zero' is not defined"),  # noqa: F821
+        (lambda scores: scores @ torch.ones(3, 3), "A float32 tensor meets a float64 one"),
+        (lambda scores: None, "is a `return` missing?"),
+        (in_place, "changed its argument 1, `scores`, in place"),
+    ],
+)
+def test_a_message_that_says_what_to_mend_has_no_hint_behind_it_and_costs_none(
+    check, toy, shown, answer, message
+):
+    said = shown(check, *toy.claims, attention_weights=answer)
+    assert message in said
+    assert "Hint" not in said
+    assert "Hint 1 of 2" in shown(check, *toy.claims, attention_weights=doubled)
 
 
 def test_sessions_do_not_share_their_hints(toy, shown):
@@ -210,6 +233,17 @@ def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):
 
 
 def test_two_long_values_that_look_the_same_where_they_are_cut_off_are_not_shown():
-    names = {f"layers.0.weight_{i:03}" for i in range(60)}
-    assert values(Mismatch(received=names - {"layers.0.weight_059"}, expected=names)) == ("", "")
-    assert values(Mismatch(received=names - {"layers.0.weight_000"}, expected=names)) != ("", "")
+    words = [f"a rather long word {i:03}" for i in range(60)]
+    assert values(Mismatch(received=words[:-1], expected=words)) == ("", "")
+    assert values(Mismatch(received=words[1:], expected=words)) != ("", "")
+
+
+def test_of_sets_of_names_only_those_are_shown_that_differ(check, shown):
+    def the_names_are_those_of_the_table(attention_weights):
+        """The names are those of the table."""
+        assert_equal({*attention_weights(0)}, {"b", "a"})
+
+    said = shown(check, the_names_are_those_of_the_table, attention_weights=lambda x: {"a": 1, "c": 2})
+    assert "Entries missing: 'b'; not expected: 'c'." in said
+    assert "received" not in said
+    assert "Hint" not in said

@@ -93,7 +93,10 @@ def test_what_holds_is_displayed_and_nothing_goes_to_standard_error(outputs):
     printed, displayed = outputs["right"]
     assert (printed.output_type, printed.name) == ("stream", "stdout")
     assert "UserWarning: deprecated" in printed.text
-    assert displayed.data["text/plain"] == "✓ Every number is doubled.\n1 of 1 · 1 more after you hand in"
+    assert (
+        displayed.data["text/plain"]
+        == "✓ Every number is doubled.\n1 of 1 claim holds; 1 more after you hand in"
+    )
     assert "✓" in displayed.data["text/html"]
 
 

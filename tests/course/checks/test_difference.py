@@ -383,3 +383,9 @@ def test_what_is_exact_to_seven_digits_is_said_to_be_computed_in_float32():
 def test_a_list_with_the_right_values_is_said_to_be_one():
     assert describe_difference(X.tolist(), X) == "a list where a tensor is expected; its values are right"
     assert describe_difference([[1.0]], X) == "a list where a tensor is expected"
+
+
+def test_a_few_drawn_words_that_are_the_same_in_another_order_are_a_coincidence():
+    drawn, expected = torch.tensor([2, 0, 1, 1]), torch.tensor([0, 1, 1, 2])
+    assert "order" not in describe_difference(drawn, expected)
+    assert "in a different order" in describe_difference(torch.tensor([3, 0, 1, 4, 2]), torch.arange(5))

@@ -18,7 +18,8 @@ STUB = finding("It waits.", NotWritten("later"))
 
 
 def test_each_claim_has_a_sign_that_needs_no_colour():
-    assert Verdict((HOLDS, FAILS, STUB)).as_text() == "✓ It holds.\n✗ It fails.\n○ It waits.\n1 of 3"
+    said = "✓ It holds.\n✗ It fails.\n○ It waits.\n1 of 3 claims hold"
+    assert Verdict((HOLDS, FAILS, STUB)).as_text() == said
     html = Verdict((HOLDS, FAILS, STUB)).as_html()
     assert [sign for sign in html if sign in "✓✗○"] == ["✓", "✗", "○"]
 
@@ -26,7 +27,7 @@ def test_each_claim_has_a_sign_that_needs_no_colour():
 def test_the_list_is_followed_by_the_count_the_reason_and_the_advice():
     verdict = Verdict((HOLDS, FAILS), later=1, why=Explanation(difference="Twice."), advice="Without `sum`.")
     assert verdict.as_text().splitlines()[2:] == [
-        "1 of 2 · 1 more after you hand in",
+        "1 of 2 claims hold; 1 more after you hand in",
         "",
         "Twice.",
         "",
