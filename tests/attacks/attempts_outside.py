@@ -12,6 +12,11 @@ def more_points(notebook):
         cell["metadata"]["nbgrader"] |= {"points": 100}
 
 
+def half_pictures(notebook):
+    text = {"cell_type": "markdown", "metadata": {}, "source": "![" * 60_000}
+    notebook["cells"].append(text)
+
+
 def checks_become_answers(notebook):
     for cell in checks_of(notebook):
         cell["metadata"]["nbgrader"] |= {"solution": True, "grade": True, "locked": False, "task": False}
@@ -292,6 +297,40 @@ EXHAUSTING = {
         "    return deep if width == 3 else odd\n",
     ),
     "many_cells": Attempt("l", "hands in four thousand cells", after=("x = 1",) * 4000),
+    "a_range_without_measure": Attempt(
+        "l",
+        "returns ranges that take no place until they are read",
+        "def moving_average(values, width):\n    return range(2**62 if width == 3 else 10**8)\n",
+    ),
+    "many_handles": Attempt(
+        "l",
+        "returns twenty thousand objects, of which the grader must keep account",
+        "def moving_average(values, width):\n    return [object() for _ in range(20_000)]\n",
+    ),
+    "a_million_entries": Attempt(
+        "l",
+        "returns a million numbers, and an array of an odd shape without an entry",
+        "import numpy as np\n\n"
+        "def moving_average(values, width):\n"
+        "    return [0.5] * 10**6 if width == 3 else np.empty((2**39, 0))\n",
+    ),
+    "displays_without_measure": Attempt(
+        "l",
+        "displays twenty pictures of 4 MB",
+        before=(
+            "import base64\nfrom IPython.display import display\n"
+            "picture = base64.b64encode(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(2_900_000)).decode()",
+        ),
+        after=("display({'image/png': picture}, raw=True)",) * 20,
+    ),
+    "an_answer_that_cannot_be_parsed": Attempt(
+        "l",
+        "answers with nine thousand minus signs and a getattr",
+        "def moving_average(values, width):\n    return getattr(values, 'a')" + "-" * 9_000 + "1\n",
+    ),
+    "text_that_takes_quadratic_time": Attempt(
+        "l", "hands in a text cell of sixty thousand half pictures", edit=half_pictures
+    ),
 }
 
 OUTSIDE = EDITED | GRADEBOOK | NETWORK | OUTLIVING | FORGED | MARKUP | EXHAUSTING

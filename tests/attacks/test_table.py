@@ -4,7 +4,6 @@ import re
 
 import pytest
 from attempts import FAMILIES
-from besiegers import NAMES, OPEN
 from table import (
     ALL_FAMILIES,
     COSTLY,
@@ -13,6 +12,8 @@ from table import (
     FAMILY_OF_TEST,
     HERE,
     LEVELS,
+    NAMES,
+    OPEN,
     OPEN_AT,
     PAGE,
     STAYS_OPEN,
