@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+
+from markupsafe import Markup
 
 from autograder.source.homework import STARS, Asked, HomeworkSource, Written, title_of
 from course import figures
@@ -99,8 +100,9 @@ def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
     for homework in homeworks:
         number, subject = _number_and_subject(homework)
         cards.append(
-            f'<li><small>{escape(number)}</small><a href="building/{homework.name}.html">'
-            f"{escape(subject or number)}</a><small>{escape(_amount(homework))}</small></li>"
+            Markup('<li><small>{}</small><a href="building/{}.html">{}</a><small>{}</small></li>').format(
+                number, homework.name, subject or number, _amount(homework)
+            )
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
+
+from markupsafe import Markup
 
 from autograder.source.homework import HomeworkSource
 from autograder.website.path import Lecture
@@ -22,7 +23,9 @@ def facts(lectures: Iterable[Lecture], homeworks: Iterable[HomeworkSource]) -> s
         f"{len(homeworks)} homeworks, {exercises} exercises",
         f"{mistakes:,} mistakes known by name",
     )
-    return f'<ul class="facts">{"".join(f"<li>{part}</li>" for part in parts)}</ul>\n'
+    return Markup('<ul class="facts">{}</ul>\n').format(
+        Markup("").join(map(Markup("<li>{}</li>").format, parts))
+    )
 
 
 def citation(path: Path) -> str:
@@ -37,7 +40,7 @@ def citation(path: Path) -> str:
         f"  url = {{{_value(text, 'repository-code')}}}",
         "}",
     ]
-    return f'<div class="highlight"><pre tabindex="0">{escape(chr(10).join(lines))}</pre></div>\n'
+    return Markup('<div class="highlight"><pre tabindex="0">{}</pre></div>\n').format("\n".join(lines))
 
 
 def _value(text: str, key: str) -> str:

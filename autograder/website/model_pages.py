@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from html import escape
 from importlib import resources
+
+from markupsafe import Markup
 
 from course import figures
 from course.figures.machines import MACHINES
@@ -66,8 +67,9 @@ def model_cards() -> str:
         said = first.partition(": ")[2] or first.removeprefix(f"{title}, ")
         drawn = "; ".join(MACHINES[name].title for name in machines)
         cards.append(
-            f'<li><a href="models/{file}.html">{escape(title)}</a>{said[:1].upper() + said[1:]}'
-            f"<small>Drawn: {escape(drawn)}</small></li>"
+            Markup('<li><a href="models/{}.html">{}</a>{}<small>Drawn: {}</small></li>').format(
+                file, title, Markup(said[:1].upper() + said[1:]), drawn
+            )
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])
 

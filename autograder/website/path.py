@@ -6,13 +6,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
+
+from markupsafe import Markup
 
 from autograder.website.thumbnails import thumbnail
 
 QUESTION = re.compile(r"\*\*The question of the day:\*\* (.+)")
 MINUTES = re.compile(r"\*(\d+) minutes to read")
+
+CHAPTER = Markup('<section class="chapter wide"><h3>{}</h3><p>{}</p><ol class="path">')
+CARD = Markup(
+    '<li data-lecture="{name}">{picture}<a href="lectures/{name}.html">{title}</a>'
+    "<span>{question}</span><small>{minutes} minutes</small></li>"
+)
 
 # A chapter: its title, what it is about, and its first lecture.
 CHAPTERS = (
@@ -63,11 +70,7 @@ def path_of(lectures: Iterable[Lecture]) -> str:
 
 
 def _chapter(title: str, about: str, lectures: list[Lecture]) -> Iterator[str]:
-    yield f'<section class="chapter wide"><h3>{title}</h3><p>{about}</p><ol class="path">'
+    yield CHAPTER.format(title, about)
     for each in lectures:
-        yield (
-            f'<li data-lecture="{each.name}">{thumbnail(each.name)}'
-            f'<a href="lectures/{each.name}.html">{escape(each.title)}</a>'
-            f"<span>{escape(each.question)}</span><small>{each.minutes} minutes</small></li>"
-        )
+        yield CARD.format(picture=thumbnail(each.name), **vars(each))
     yield "</ol></section>"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
+from markupsafe import Markup
+
 WIDTH, HEIGHT = 120, 60
 BLUE, ORANGE, GREEN, INK, GREY = "blue", "orange", "green", "ink", "grey"
 
@@ -194,10 +196,10 @@ DRAWINGS = {
 }  # fmt: skip
 
 
-def thumbnail(lecture: str) -> str:
+def thumbnail(lecture: str) -> Markup:
     """The drawing of a lecture, `12_self_attention`, as an SVG element that screen readers skip.
 
     Raises KeyError for a lecture without a drawing.
     """
     shapes = "".join(DRAWINGS[lecture[:2]]())
-    return f'<svg class="thumbnail" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{shapes}</svg>'
+    return Markup(f'<svg class="thumbnail" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{shapes}</svg>')

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
-NOT_FOUND = """\
+from markupsafe import Markup
+
+NOT_FOUND = Markup("""\
 <!doctype html>
 <html lang="en">
 <head>
@@ -33,7 +34,7 @@ a {{ color: #176de8; }}
 </main>
 </body>
 </html>
-"""
+""")
 
 
 def not_found(address: str) -> str:
@@ -41,7 +42,7 @@ def not_found(address: str) -> str:
 
     address: where the site is published, or "" if that is not known.
     """
-    return NOT_FOUND.format(first=escape(f"{address}/", quote=True))
+    return NOT_FOUND.format(first=f"{address}/")
 
 
 def pages(site: Path) -> list[str]:
@@ -53,8 +54,8 @@ def pages(site: Path) -> list[str]:
 def sitemap(site: Path, address: str) -> str:
     """The full addresses of all pages that search engines should find, in sitemaps.org's format."""
     listed = [page for page in pages(site) if not page.endswith(("404.html", "search.html"))]
-    urls = "".join(f"<url><loc>{escape(address.rstrip('/') + '/' + page)}</loc></url>\n" for page in listed)
-    return (
+    url = Markup("<url><loc>{}/{}</loc></url>\n")
+    return Markup(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
-    )
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{}</urlset>\n'
+    ).format(Markup("").join(url.format(address.rstrip("/"), page) for page in listed))

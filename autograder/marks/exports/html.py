@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import html
 import re
+
+from markupsafe import Markup, escape
 
 _PIECES = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\n]+)\*")
 _TAGS = ("code", "strong", "em")
 
 
-def as_html(markdown: str) -> str:
+def as_html(markdown: str) -> Markup:
     """Paragraphs, code, bold and emphasis; every other character is text, and none begins a tag."""
     paragraphs = (part.strip() for part in markdown.split("\n\n"))
-    return "".join(f"<p>{_inline(part)}</p>" for part in paragraphs if part)
+    return Markup("").join(Markup("<p>{}</p>").format(_inline(part)) for part in paragraphs if part)
 
 
-def _inline(text: str) -> str:
-    made, end = [], 0
+def _inline(text: str) -> Markup:
+    made: list[Markup] = []
+    end = 0
     for piece in _PIECES.finditer(text):
         tag, inside = next((tag, said) for tag, said in zip(_TAGS, piece.groups(), strict=True) if said)
-        made += [html.escape(text[end : piece.start()]), f"<{tag}>{html.escape(inside)}</{tag}>"]
+        made += [escape(text[end : piece.start()]), Markup(f"<{tag}>{{}}</{tag}>").format(inside)]
         end = piece.end()
-    return "".join([*made, html.escape(text[end:])]).replace("\n", "<br>")
+    return Markup("").join([*made, escape(text[end:])]).replace("\n", Markup("<br>"))
