@@ -562,8 +562,9 @@ for kind in above[0]:
 # %% [markdown]
 # In these 300 steps the gates helped with agreement between a verb and a subject some words back. (Lecture 07's RNN,
 # wider and trained for longer, had learned it too.) The expensive lines are *things* and *names*, and they have hardly
-# moved. Each story names somebody and several things, and asks for them in any order. One summary of everything,
-# carried along and overwritten word by word, is a poor place to look them up. Lecture 10 makes this **bottleneck**
+# moved. The longer training of the recorded LSTM above taught it to keep a name, but not the things: a story has
+# several, and asks for them in any order. One summary of everything, carried along and overwritten word by word, is a
+# poor place to look them up. Lecture 10 makes this **bottleneck**
 # worse, by pressing a whole sentence through it; lecture 11 removes it.
 #
 # ## The same in the library

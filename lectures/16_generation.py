@@ -691,7 +691,7 @@ assert min(report["min-p, then hot"][0], report["hot, then min-p"][0]) > 10 * re
 assert report["greedy"][1] < report["min-p 0.1"][1] / 2
 
 # %% [markdown]
-# With eighty stories a percentage is uncertain by five points or so (by ten for greedy, which has only twenty different ones), so do not read small differences. The large ones are these:
+# With eighty stories a percentage $p$ has a standard error of $\sqrt{p(1-p)/80}$, up to six points (for greedy, which has only twenty different stories, up to eleven). Two samplers can differ by fifteen points by chance, so do not read small differences. The large ones are these:
 #
 # - Most filters leave about twice as many stories without a mistake as plain sampling, at nearly the same diversity. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p prevents that.
 # - Greedy writes almost the same in every story, and not even without mistakes: a mistake once made is made every time.
