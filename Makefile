@@ -7,8 +7,8 @@ LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.d
 COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
-.PHONY: help demo fix test lint-figures nightly browser lectures compared-lectures other-lectures solutions \
-	colab lab site notebooks bench clean
+.PHONY: help demo fix test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
+.PHONY: compared-lectures other-lectures
 
 help:            ## list all targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20

@@ -203,15 +203,6 @@ def test_a_lecture_has_what_every_lecture_has(path):
     assert '<script type=\\"module\\">' in json.dumps(outputs(content))  # a figure that lives
 
 
-@each_homework
-def test_the_minutes_in_an_introduction_are_those_of_its_exercises(path):
-    text = "\n".join(source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "markdown")
-    rows = re.findall(r"^\| [A-Z] \| [^|]+ \| (\d+) \|(?: (\d*) \|)?$", text, flags=re.M)
-    stated = sum(int(minutes or 0) for row in rows for minutes in row)  # with those of a bonus
-    needed = sum(map(int, re.findall(r"^\*.*\babout (\d+) minutes\b.*\*$", text, flags=re.M)))
-    assert needed <= stated <= needed + 15  # some minutes may be for what is no exercise, such as a game
-
-
 MODULES = {path.stem: own_text(path.stem) for path in (ROOT / "course/figures").glob("*.mjs")}
 
 

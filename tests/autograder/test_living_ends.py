@@ -36,7 +36,7 @@ DRAWN = {
     "heads": "MultiHeadAttention",
     "block": "PostNormBlock",
     "gpt": "GPT",
-    "transformer": "EncoderDecoder",
+    "transformer": "DecoderBlock",
 }
 
 

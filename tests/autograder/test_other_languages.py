@@ -201,7 +201,7 @@ def test_the_checks_of_a_german_notebook_speak_german(homework, capsys):
     check(*claims, different_words=lambda text: len(text.split()))
     told = capsys.readouterr().out
     assert "✗ `The cat saw the dog and the bird` hat 6 verschiedene Wörter." in told
-    assert "\n0 von 2\n" in told
+    assert "\n0 von 2 Behauptungen gelten\n" in told
     assert "erhalten: 8" in told
     assert "Deine Ergebnisse passen zu einem bekannten Fehler." in told
     assert "Jedes Wort wird jedes Mal gezählt, wenn es vorkommt." in told

@@ -13,9 +13,10 @@ from autograder.source.released import SourceCell
 from autograder.source.sample_submissions import reference_answers
 from autograder.submissions.copied import copied, structure, without_docstring
 from autograder.submissions.handed_in import HandedCell
-from autograder.submissions.own_work import MOST_SEARCHED, OwnWork, codes
+from autograder.submissions.own_work import MOST_SEARCHED, OwnWork
 from autograder.submissions.repair import repair
 from autograder.submissions.starred import files_of_the_course, starred
+from autograder.submissions.statements import codes
 from course.checks.forbidden import LONGEST_SOURCE, Rule
 from course.checks.source import forbidden_in
 

@@ -19,7 +19,6 @@ FEWER = {
     ("lengths_full", "RNNenc-50"): {0},
     ("lengths_full", "RNNsearch-30"): {0},
     ("lengths_full", "RNNsearch-50"): {0},
-    ("lengths_learnt", "RNNenc-15"): {0, 1},
     ("lengths_small", "RNNenc-15"): {0},
     ("lengths_small", "RNNenc-25"): {0},
     ("lengths_small", "RNNsearch-15"): {0},
