@@ -32,7 +32,7 @@ def test_frames_arrive_whole_and_in_order(pair):
     sender.join()
 
 
-def test_an_announcement_beyond_the_limit_is_refused_before_a_byte_is_read(pair):
+def test_an_announcement_beyond_the_limit_is_refused_at_once(pair):
     left, right = pair
     left.send(channel.LENGTH.pack(2**63))
     with pytest.raises(channel.TooLarge):
