@@ -11,8 +11,11 @@ function told(value, unit) {
   return unit ? `${digits} ${unit}` : digits;
 }
 
-/** The number at a share of the scale's length, and the share of a number. */
-const at = ({ low, high, isLogarithmic }, share) => (isLogarithmic ? low * (high / low) ** share : low + (high - low) * share);
+/** The number at a share of the scale's length, whole where numbers are counted, and the share of a number. */
+const at = ({ low, high, isLogarithmic, isCounted }, share) => {
+  const number = isLogarithmic ? low * (high / low) ** share : low + (high - low) * share;
+  return isCounted ? Math.round(number) : number;
+};
 const shareOf = ({ low, high, isLogarithmic }, value) =>
   (isLogarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
 
@@ -45,9 +48,10 @@ function choice(el, { question, unit, options, values, right }) {
   draw();
 }
 
-function number(el, { question, unit, value, ...scale }) {
-  const [left, right, y] = [20, 330, 40];
-  const view = frame(el, { width: 350, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
+function number(el, { question, unit, value, ...ends }) {
+  const isCounted = ends.high - ends.low > 10 && [value, ends.low, ends.high].every(Number.isInteger), scale = { ...ends, isCounted };
+  const [left, right, y] = [16, 284, 40];
+  const view = frame(el, { width: 300, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
   let guess = at(scale, 0.5), isShown = false;
   slider(view.controls, { label: phrase("Your guess"), min: 0, max: 1, step: 0.005, value: 0.5,
     show: (share) => told(at(scale, share), unit) }, (share) => { guess = at(scale, share); draw(); });
@@ -61,8 +65,8 @@ function number(el, { question, unit, value, ...scale }) {
   }
   function draw() {
     view.picture.replaceChildren(shape("line", { x1: left, y1: y, x2: right, y2: y, stroke: "var(--line)", "stroke-width": 3 }));
-    for (const [share, x, anchor] of [[0, 4, "start"], [1, 346, "end"]])
-      view.picture.append(shape("text", { x, y: y + 48, "text-anchor": anchor, class: "quiet" }, told(at(scale, share), unit)));
+    for (const [share, x, anchor, of] of [[0, 2, "start", unit === "%" ? unit : ""], [1, 298, "end", unit]])
+      view.picture.append(shape("text", { x, y: y + 48, "text-anchor": anchor, class: "quiet" }, told(at(scale, share), of)));
     mark(guess, -14, "var(--orange)", phrase("you: {n}", { n: told(guess, unit) }));
     view.say(phrase("Set the slider, then ask for the answer."));
     if (!isShown) return;

@@ -51,6 +51,11 @@ def test_a_number_stands_where_the_slider_would_give_it(is_logarithmic):
 
 
 @needs_node
+def test_what_is_counted_is_guessed_in_whole_numbers():
+    assert call("prediction", "at", {"low": 1, "high": 100, "isCounted": True}, 0.5) == 51
+
+
+@needs_node
 @pytest.mark.parametrize(
     ("value", "unit", "words"),
     [
