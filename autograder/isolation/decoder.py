@@ -44,7 +44,7 @@ class Reader:
             raise WireError("a container without items")
         if JSON_SCALARS.issuperset(map(type, trees)):
             return trees
-        return [self.value(tree, depth) for tree in trees]
+        return [tree if type(tree) in JSON_SCALARS else self.value(tree, depth) for tree in trees]
 
     def keys(self, trees: Any, depth: int) -> list:
         keys = self.items(trees, depth)

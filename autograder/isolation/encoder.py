@@ -33,7 +33,7 @@ class Writer:
         values = list(values)
         if JSON_SCALARS.issuperset(map(type, values)):
             return values
-        return [self.tree(value, depth) for value in values]
+        return [value if type(value) in JSON_SCALARS else self.tree(value, depth) for value in values]
 
     def aside(self, content: bytes) -> int:
         self.buffers.append(content)

@@ -24,7 +24,7 @@ from autograder.isolation.plain_data import (
 )
 
 BYTES_OF_AN_ENTRY = 64
-AS_JSON = json.JSONEncoder(separators=(",", ":"))
+AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False)  # a tree has been copied
 FROM_JSON = json.JSONDecoder()
 
 Content = tuple[Any, list[bytes]]  # a tree that JSON can write, and the buffers

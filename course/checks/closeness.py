@@ -2,7 +2,7 @@
 
 import cmath
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -103,8 +103,8 @@ def same(a: object, b: object) -> bool:
     """
     if type(a) is type(b) and type(a) in _COMPARED_DIRECTLY:
         return a == b
-    if type(a) is type(b) is float:
-        return _same_numbers(a, b)
+    if type(a) is type(b) and type(a) in _COMPARED_ALONE:
+        return _COMPARED_ALONE[type(a)](a, b)
     if isinstance(a, Outcome) and isinstance(b, Outcome):
         return (a.kind, a.error) == (b.kind, b.error) and same((a.value, a.changed), (b.value, b.changed))
     for alike, compare in _COMPARISONS:
@@ -152,11 +152,17 @@ def _isclose(a: complex, b: complex, tolerance: tuple[float, float]) -> bool:
 
 
 def _same_sequences(a: list | tuple, b: list | tuple) -> bool:
-    return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and (_are_equal(a, b) or all(same(x, y) for x, y in zip(a, b, strict=True)))
+
+
+def _are_equal(a: list | tuple, b: list | tuple) -> bool:
+    """Whether two sequences of one length hold equal plain entries; a quick look that spares most others."""
+    kinds = [*map(type, a)]
+    return _PLAIN_ENTRIES.issuperset(kinds) and kinds == [*map(type, b)] and [*a] == [*b]
 
 
 def _same_dicts(a: dict, b: dict) -> bool:
-    return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return a.keys() == b.keys() and _same_sequences([*a.values()], [b[key] for key in a])
 
 
 def _kinds(*kinds: type) -> Callable[[object], bool]:
@@ -164,6 +170,15 @@ def _kinds(*kinds: type) -> Callable[[object], bool]:
 
 
 _COMPARED_DIRECTLY = frozenset({type(None), bool, int, str, bytes})  # as the comparisons below would do
+_PLAIN_ENTRIES = _COMPARED_DIRECTLY | {float}  # floats that are equal are near each other, too
+
+# Two values of one of these types need none of the tests below.
+_COMPARED_ALONE: Mapping[type, Callable[[Any, Any], bool]] = {
+    float: _same_numbers,
+    list: _same_sequences,
+    tuple: _same_sequences,
+    dict: _same_dicts,
+}
 
 # Each comparison is used only for values that pass the test beside it.
 _COMPARISONS: tuple[tuple[Callable[[object], bool], Callable[[Any, Any], bool]], ...] = (

@@ -1,6 +1,6 @@
 """Find the known mistake that gives the student's answers on every call, at least one of them wrong."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from course.checks.autograd import send_back
@@ -22,18 +22,32 @@ def replay(trace: Trace, things: Mapping[str, object]) -> Trace:
     Ends early if the other objects do not return what a later call needs, such as an object with a method.
     Leaves the global random number generators as its last call left them.
     """
-    link, copy = LocalLink(things, restores=False), Trace(trace.check)
+    copy = Trace(trace.check)
+    for _ in _replaying(trace, things, copy):
+        pass
+    return copy
+
+
+def replays_alike(trace: Trace, things: Mapping[str, object], right: Trace) -> bool:
+    """Whether a replay has the recorded answers, as `answers_as` has it; it ends with the first other one."""
+    copy = Trace(trace.check)
+    return _are_alike(trace, _replaying(trace, things, copy), right) and len(copy.events) == len(trace.events)
+
+
+def _replaying(trace: Trace, things: Mapping[str, object], copy: Trace) -> Iterator[Event]:
+    """Each call of the replay, as it is made and recorded in the copy."""
+    link = LocalLink(things, restores=False)
     answers: dict[int, object] = {}  # by the place of the call in the trace
     for index, event in enumerate(trace.events):
         if not _can_be_asked(event, copy, answers):
-            break
+            return
         if isinstance(event.target, Answer):
             _send_back(copy, event, answers[event.target.event])
         else:
             answers[index] = _ask_again(link, copy, event.target, event)
         if len(copy.events) != index + 1:
-            break
-    return copy
+            return
+        yield copy.events[index]
 
 
 def matches(student: Sequence[Trace], wrong: Sequence[Trace], right: Sequence[Trace]) -> bool:
@@ -51,13 +65,14 @@ def answers_as(student: Sequence[Trace], other: Sequence[Trace], right: Sequence
 
 
 def _is_answered_alike(student: Trace, other: Trace, right: Trace) -> bool:
-    if len(student.events) != len(other.events):
-        return False
-    reference = [event.outcome for event in right.events]
-    return all(
-        one.by_chance or _is_alike(one.outcome, two.outcome, known)
-        for one, two, known in zip_longest(student.events, other.events, reference[: len(student.events)])
-    )
+    return len(student.events) == len(other.events) and _are_alike(student, other.events, right)
+
+
+def _are_alike(student: Trace, others: Iterable[Event], right: Trace) -> bool:
+    """Whether calls, as far as others made them, have the recorded outcomes; ends with one that differs."""
+    known = [event.outcome for event in right.events[: len(student.events)]]
+    pairs = zip(zip_longest(student.events, known), others, strict=False)
+    return all(one.by_chance or _is_alike(one.outcome, two.outcome, outcome) for (one, outcome), two in pairs)
 
 
 def _is_alike(one: Outcome, two: Outcome, right: Outcome | None) -> bool:

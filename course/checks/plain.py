@@ -57,6 +57,8 @@ def mapped(value: Any, leaf: Callable[[object], object], levels: int = DEEPEST +
         return value
     if levels < 0:
         raise ValueError(f"a value nested more than {DEEPEST} levels deep")
+    if kind is list:
+        return list(_entries(value, leaf, levels))
     if issubclass(kind, dict):
         keys, entries = [*dict.keys(value)], [*dict.values(value)]
         return dict(zip(_entries(keys, leaf, levels), _entries(entries, leaf, levels), strict=True))
@@ -67,7 +69,9 @@ def mapped(value: Any, leaf: Callable[[object], object], levels: int = DEEPEST +
 
 
 def _entries(entries: Collection, leaf: Callable[[object], object], levels: int) -> Iterable:
-    return entries if _flat(entries) else [mapped(entry, leaf, levels - 1) for entry in entries]
+    if _flat(entries):
+        return entries
+    return [entry if type(entry) in IMMUTABLE else mapped(entry, leaf, levels - 1) for entry in entries]
 
 
 def _flat(entries: Collection) -> bool:
@@ -108,7 +112,8 @@ def _gather(value: object, found: list[object], levels: int) -> None:
     for part in parts:
         if not _flat(part):
             for entry in part:
-                _gather(entry, found, levels - 1)
+                if type(entry) not in IMMUTABLE:
+                    _gather(entry, found, levels - 1)
 
 
 @overload
