@@ -49,8 +49,11 @@ if not is_full:
 #
 # $$P(x_1, x_2, \dots, x_T) = P(x_1) \prod_{t=2}^{T} P(x_t \mid x_1, x_2, \dots, x_{t-1}),$$
 #
-# for instance $P(\text{learning deep learning is fun}) = P(\text{learning}) \cdot P(\text{deep} \mid \text{learning}) \cdot P(\text{learning} \mid \text{learning deep}) \cdot P(\text{is} \mid \dots) \cdot P(\text{fun} \mid \dots)$. Training makes the logarithm of this product as large as possible on real texts, all its
-# factors at once. For a story of our language:
+# for instance
+#
+# $$\begin{aligned} P(\text{learning deep learning is fun}) ={} & P(\text{learning}) \cdot P(\text{deep} \mid \text{learning}) \\ & \cdot P(\text{learning} \mid \text{learning deep}) \\ & \cdot P(\text{is} \mid \dots) \cdot P(\text{fun} \mid \dots). \end{aligned}$$
+#
+# Training makes the logarithm of this product as large as possible on real texts, all its factors at once. For a story of our language:
 
 # %%
 language = StoryLanguage()
