@@ -8,24 +8,28 @@ long as the forget gate is open, the gradient does not vanish on this path.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
+from torch import nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from course.shapes import Float, Tensor
 
+if TYPE_CHECKING:
 
-@runtime_checkable
-class Cell(Protocol):
-    """The part of an LSTM's cell that the kernel uses."""
+    class Cell(Protocol):
+        """The part of an LSTM's cell that the kernel uses."""
 
-    @property
-    def U(self) -> Tensor:
-        """(4D, D)"""
+        @property
+        def U(self) -> Tensor:
+            """(4D, D)"""
 
-    def project(self, x: Tensor) -> Tensor:
-        """Inputs (T, B, d_input) → W x + b (T, B, 4D)."""
+        def project(self, x: Tensor) -> Tensor:
+            """Inputs (T, B, d_input) → W x + b (T, B, 4D)."""
+
+else:
+    Cell = nn.Module  # whose parameters no protocol sees while a program runs
 
 
 def lstm_through_time(

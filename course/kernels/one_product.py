@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import nn
@@ -13,14 +13,18 @@ from course.shapes import Float, Tensor
 Heads = Float[Tensor, "batch heads time d_head"]
 
 
-@runtime_checkable
-class Projections(Protocol):
-    """The three maps of an attention layer, and into how many heads their results are cut."""
+if TYPE_CHECKING:
 
-    n_heads: int
-    W_query: nn.Linear
-    W_key: nn.Linear
-    W_value: nn.Linear
+    class Projections(Protocol):
+        """The three maps of an attention layer, and into how many heads their results are cut."""
+
+        n_heads: int
+        W_query: nn.Linear
+        W_key: nn.Linear
+        W_value: nn.Linear
+
+else:
+    Projections = nn.Module  # whose parameters no protocol sees while a program runs
 
 
 def heads_in_one_product(

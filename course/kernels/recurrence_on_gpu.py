@@ -6,34 +6,38 @@ weights are laid out as theirs, except that they have two biases, which are alwa
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 import torch
-from torch import _VF
+from torch import _VF, nn
 
 from course.shapes import Float, Tensor
 
 State = tuple[Tensor, ...]
 
 
-@runtime_checkable
-class Cell(Protocol):
-    """The part of a recurrent cell that the kernels use."""
+if TYPE_CHECKING:
 
-    @property
-    def kernel(self) -> str:
-        """Which of PyTorch's layers computes the same: "rnn_tanh", "lstm" or "gru"."""
+    class Cell(Protocol):
+        """The part of a recurrent cell that the kernels use."""
 
-    @property
-    def W(self) -> Tensor:
-        """(G·D, d_input) for G gates."""
+        @property
+        def kernel(self) -> str:
+            """Which of PyTorch's layers computes the same: "rnn_tanh", "lstm" or "gru"."""
 
-    @property
-    def U(self) -> Tensor:
-        """(G·D, D)"""
+        @property
+        def W(self) -> Tensor:
+            """(G·D, d_input) for G gates."""
 
-    def two_biases(self) -> tuple[Tensor, Tensor]:
-        """What PyTorch adds to W x and to U h, (G·D) each."""
+        @property
+        def U(self) -> Tensor:
+            """(G·D, D)"""
+
+        def two_biases(self) -> tuple[Tensor, Tensor]:
+            """What PyTorch adds to W x and to U h, (G·D) each."""
+
+else:
+    Cell = nn.Module  # whose parameters no protocol sees while a program runs
 
 
 def is_on_gpu(cell: Cell, x: Tensor, state: State) -> bool:
