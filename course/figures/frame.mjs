@@ -152,7 +152,8 @@ function frame(el, { width, height, label, title = label, name }) {
 }
 
 function tabulate(header, rows) {
-  const head = node("tr", {}, ...header.map((text) => node("th", { scope: "col" }, text)));
+  const title = (text) => text === "" ? node("td") : node("th", { scope: "col" }, text); // an empty corner heads nothing
+  const head = node("tr", {}, ...header.map(title));
   const body = rows.map(([first, ...rest]) =>
     node("tr", {}, node("th", { scope: "row" }, String(first)), ...rest.map((cell) => node("td", {}, String(cell)))));
   return node("table", {}, node("thead", {}, head), node("tbody", {}, ...body));

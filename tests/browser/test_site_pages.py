@@ -18,6 +18,7 @@ IS_SET = "new Promise(done => window.MathJax?.Hub ? MathJax.Hub.Queue(done) : do
 UNFOLD = """document.querySelectorAll('details').forEach(folded => { folded.open = true; });
   document.querySelectorAll('button.unfold[aria-expanded=false]').forEach(button => button.click());"""
 WIDTHS = "[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]"
+FOLLOWED_MS = 500  # the theme asks 300 after a resize what scrolls, and its colours glide
 WIDE = (400, 1280, 1920)
 THEMES = ("light", "dark")
 AS_AXE_SEES = ((400, "dark"), (1280, "light"))  # colours belong to a theme, what fits to a width
@@ -68,6 +69,7 @@ def test_axe_finds_nothing_to_mend_on_any_page_whatever_is_unfolded(page, addres
         page.evaluate(LEAVE_ONE_OF_EACH_COLOUR)
         for width, theme in AS_AXE_SEES:
             seen(page, width, theme)
+            page.wait_for_timeout(FOLLOWED_MS)
             context = {"exclude": FORMULAS_AS_HEADINGS}
             answer = axe.run(page, context=context, options=VIOLATIONS).response
             for each in answer["violations"]:
