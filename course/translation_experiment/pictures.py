@@ -62,7 +62,7 @@ def quality_against_length(runs: Sequence[Record]) -> Figure:
     panels = figure.subplots(1, len(MEASURES))
     for panel, measure in zip(panels, MEASURES, strict=True):
         draw_curves(panel, runs, measure)
-    panels[0].legend(frameon=False, fontsize="small")
+    names_below(figure, panels[0])
     return figure
 
 
@@ -105,8 +105,14 @@ def bleu_by_steps(experiments: Sequence[Sequence[Record]]) -> Figure:
         panel.set_ylim(-3, 103)
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("BLEU")
-    panels[0].legend(frameon=False, fontsize="small")
+    names_below(figure, panels[0])
     return figure
+
+
+def names_below(figure: Figure, panel: Axes) -> None:
+    """The names of a panel's curves, which are those of all panels, in a row below them."""
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
 
 
 def map_beside_gold(example: Record) -> Figure:

@@ -12,17 +12,10 @@ from course.translation_experiment.records import RECORDED, read_results
 
 THREE = {0, 1, 2}
 FEWER = {
-    ("captions_small", "RNNenc"): {0},
-    ("captions_small", "RNNsearch"): {0},
-    ("captions_small", "Transformer"): {0},
     ("lengths_full", "RNNenc-30"): {0},
     ("lengths_full", "RNNenc-50"): {0},
     ("lengths_full", "RNNsearch-30"): {0},
     ("lengths_full", "RNNsearch-50"): {0},
-    ("lengths_small", "RNNenc-15"): {0},
-    ("lengths_small", "RNNenc-25"): {0},
-    ("lengths_small", "RNNsearch-15"): {0},
-    ("lengths_small", "RNNsearch-25"): {0},
 }
 
 

@@ -45,15 +45,15 @@ def lengths_runs():
 
 def test_attention_finds_the_gold_alignment_within_the_trained_lengths_of_the_small_scale():
     rates = [run["alignment_error_rate"] for run in lengths_runs() if run["kind"] == "RNNsearch"]
-    assert len(rates) == 2
-    assert max(rates) < 0.05
+    assert len(rates) == 6
+    assert max(rates) < 0.1
 
 
 def test_beyond_the_trained_lengths_attention_loses_less():
-    runs = {(run["kind"], run["trained_up_to"]): run for run in lengths_runs()}
-    for limit in {limit for _, limit in runs}:
+    runs = {(run["kind"], run["trained_up_to"], run["seed"]): run for run in lengths_runs()}
+    for limit, seed in {(limit, seed) for _, limit, seed in runs}:
         enc, search = (
-            [point["bleu"] for point in runs[kind, limit]["by_length"] if point["length"] >= limit]
+            [point["bleu"] for point in runs[kind, limit, seed]["by_length"] if point["length"] >= limit]
             for kind in ("RNNenc", "RNNsearch")
         )
         assert all(a < b for a, b in zip(enc, search, strict=True))
