@@ -27,6 +27,7 @@ KINDS: dict[type, str] = {
     Tensor: say("a tensor"),
     np.ndarray: say("a numpy array"),
 }
+GENERATOR = "generator"  # its class, as Python names it
 MOST_ENTRIES = 30  # of a tensor; of a larger one only the beginning is shown
 
 
@@ -106,9 +107,15 @@ def kind_name(value: object) -> str:
         return say("a truth value")
     if is_number(value):
         return say("a number")
-    if isinstance(value, Object):
-        return say("an object of class {kind}", kind=value.kind)
+    if kind := class_of(value):
+        return say("a generator") if kind == GENERATOR else say("an object of class {kind}", kind=kind)
     return KINDS.get(type(value)) or brief(value)
+
+
+def class_of(value: object) -> str:
+    """The name of a student's object's class, also of its stand-in; "" for plain data."""
+    target = value if isinstance(value, Object) else getattr(value, "_target", None)
+    return target.kind if isinstance(target, Object) else ""
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:

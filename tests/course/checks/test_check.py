@@ -25,7 +25,7 @@ def test_claims_that_hold_are_listed_and_nothing_is_returned(check, toy, capsys)
 
 def test_claims_that_are_examined_later_are_counted(check, toy, shown):
     said = shown(check, toy.each_row_sums_to_one, later=2, attention_weights=toy.reference)
-    assert said.splitlines()[-1] == "1 of 1 claim holds; 2 more after you hand in"
+    assert said.splitlines()[-1] == "1 of 1 claim holds; 2 more claims are tested after you hand in"
 
 
 def test_the_points_of_the_claims_that_hold_are_returned(check, toy):
@@ -63,7 +63,7 @@ def test_a_failure_names_the_mistake_and_puts_its_question_instead_of_a_hint(che
 def test_a_failure_without_a_name_says_what_differs_in_the_first_claim(check, toy, shown):
     said = shown(check, *toy.claims, attention_weights=lambda scores: 2 * scores.softmax(-1))
     assert "About the first ✗:\nreceived: [2  2  2  2  2]" in said
-    assert "Every value is 2 where 1 is expected." in said
+    assert "`weights.sum(-1)`: every value is 2 where 1 is expected." in said
     for mistake in toy.fingerprints["exercises"]["attention_weights"]["misconceptions"].values():
         assert mistake["diagnosis"] not in said
 
@@ -229,7 +229,7 @@ def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):
     check = homework("of_nobody")
     assert "✓" in shown(check, toy.each_row_sums_to_one, attention_weights=toy.reference)
     said = shown(check, toy.each_row_sums_to_one, attention_weights=toy.softmax_over_queries)
-    assert "All 10 values differ" in said
+    assert "all 10 values differ" in said
 
 
 def test_two_long_values_that_look_the_same_where_they_are_cut_off_are_not_shown():

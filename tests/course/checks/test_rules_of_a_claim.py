@@ -46,7 +46,7 @@ def test_an_argument_of_a_function_without_a_signature_has_its_number():
 def test_the_change_is_said_before_what_else_is_wrong():
     finding = found(vectors_have_length_one, rms_norm=lambda x, g, e: 2 * rms_norm_in_place(x, g, e))
     assert finding.message.startswith(
-        "`rms_norm` changed its argument 1, `x`, in place. 4 where 1 is expected."
+        "`rms_norm` changed its argument 1, `x`, in place. `answer.square().mean()`: 4 where 1 is expected."
     )
 
 
