@@ -1,0 +1,337 @@
+"""Which answer a check could not go on with, and why: the message names the call that gave it."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from course.checks import (
+    LocalLink,
+    assert_close,
+    assert_differentiable,
+    assert_equal,
+    assert_true,
+    attribute,
+    examine,
+    with_weights,
+)
+
+
+def found(claim, **things):
+    return examine(claim, LocalLink(things), written=things.get)
+
+
+class Value:
+    def __init__(self, data):
+        self.data, self.grad = data, 0.0
+
+    def add(self, other):
+        return type(self)(self.data + other.data)
+
+    def mul(self, other):
+        return type(self)(self.data * other.data)
+
+    def tanh(self):
+        return type(self)(self.data)
+
+    def backward(self):
+        self.grad = 1.0
+
+
+def sums_and_products(Value):
+    """Sums and products."""
+    two, three = Value(2.0), Value(3.0)
+    made = [two.add(three), two.mul(three), three.tanh()]
+    assert_close([attribute(value, "data") for value in made], [5.0, 6.0, 3.0])
+
+
+def with_method(name, answer):
+    return type("Value", (Value,), {name: lambda self, *others: answer})
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "tanh"])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "`Value.{}` returned None; is a `return` missing?"),
+        (7.5, "`Value.{}` returned 7.5, a number, where an object with `data` is expected"),
+        ([1], "`Value.{}` returned [1], a list of 1, where an object with `data` is expected"),
+        (
+            torch.ones(2),
+            "`Value.{}` returned a tensor of shape (2,), where an object with `data` is expected",
+        ),
+    ],
+)
+def test_an_answer_that_is_no_object_is_named_by_the_call_that_gave_it(name, answer, said):
+    finding = found(sums_and_products, Value=with_method(name, answer))
+    assert finding.message == said.format(name)
+    assert finding.is_plain
+
+
+def test_a_method_of_an_answer_that_is_no_object_is_what_is_missing():
+    def chain(Value):
+        """A chain."""
+        attribute(Value(2.0).mul(Value(3.0)).add(Value(1.0)), "data")
+
+    assert found(chain, Value=with_method("mul", 6.0)).message == (
+        "`Value.mul` returned 6, a number, where an object with `add` is expected"
+    )
+    assert found(chain, Value=with_method("mul", None)).message == (
+        "`Value.mul` returned None; is a `return` missing?"
+    )
+
+
+def test_an_answer_given_on_to_another_call_is_named_where_that_call_fails_on_it():
+    def given_on(Value):
+        """The sum is given on."""
+        Value(1.0).add(Value(2.0).tanh())
+
+    for answer, said in ((None, "returned None; is a `return` missing?"), (0.25, "returned 0.25, a number")):
+        finding = found(given_on, Value=with_method("tanh", answer))
+        assert finding.message.startswith("`Value.add` raised AttributeError")
+        assert finding.message.endswith(f"Its argument 1 came from another answer: `Value.tanh` {said}")
+
+
+def test_backward_returns_nothing_and_is_not_blamed_for_it():
+    def after_backward(Value):
+        """After the backward pass."""
+        made = Value(1.0).tanh()
+        Value(1.0).backward()
+        attribute(made, "grad")
+
+    assert found(after_backward, Value=with_method("tanh", None)).message.startswith("`Value.tanh` returned")
+
+
+def test_an_attribute_that_is_none_asks_for_no_return():
+    def gradient(Value):
+        """The gradient is zero."""
+        assert_close(attribute(Value(1.0), "grad"), 0.0)
+
+    class WithoutGradient(Value):
+        def __init__(self, data):
+            self.grad = None
+
+    assert found(gradient, Value=WithoutGradient).message == "`WithoutGradient.grad` is None"
+
+
+def test_an_attribute_that_is_missing_is_named_as_it_is_read():
+    def gradient(Value):
+        """The gradient is zero."""
+        attribute(Value(1.0), "slope")
+
+    said = "`Value.slope` raised AttributeError: 'Value' object has no attribute 'slope'"
+    assert found(gradient, Value=Value).message == said
+
+
+def both(f):
+    """Both are right."""
+    one, other = f(2.0)
+    assert_equal(one, torch.tensor([1]))
+    assert_equal(other, torch.tensor([2]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "`f` returned None; is a `return` missing?"),
+        (3.0, "`f` returned 3, a number, where a tuple is expected"),
+        ((1, 2, 3), "`f` returned (1, 2, 3), a tuple of 3, where a tuple of 2 is expected"),
+        (torch.zeros(3), "`f` returned a tensor of shape (3,), where a tuple of 2 is expected"),
+        ((torch.tensor([1]), None), "entry 1 of what `f` returned is None"),
+    ],
+)
+def test_an_answer_that_does_not_come_apart_as_it_should(answer, said):
+    finding = found(both, f=lambda x: answer)
+    assert finding.message == said
+    assert finding.is_plain
+
+
+def test_too_many_axes_are_not_taken_for_a_tuple():
+    def rows_and_columns(f):
+        """Rows and columns."""
+        _rows, _columns = f(0).shape
+
+    said = found(rows_and_columns, f=lambda x: torch.zeros(1, 2, 3)).message
+    assert "tuple" not in said
+    assert said.startswith("the check could not go on with what `f` returned, a tensor of shape (1, 2, 3)")
+
+
+def normalised(f):
+    """Every row sums to one."""
+    assert_close(f(torch.ones(2, 3)).softmax(-1).sum(-1), torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: x.tolist(), "a list of 2, where a tensor is expected"),
+        (lambda x: x.numpy(), "`f` returned a numpy array of shape (2, 3), where a tensor is expected"),
+        (lambda x: x.numpy(), "; its values are right"),
+        (
+            lambda x: (row for row in x),
+            "`f` returned a generator; is there a `yield` where a `return` is meant",
+        ),
+        (lambda x: None, "`f` returned None; is a `return` missing?"),
+    ],
+)
+def test_an_answer_without_a_tensors_methods_is_named(answer, said):
+    finding = found(normalised, f=answer)
+    assert said in finding.message
+    assert finding.is_plain
+
+
+def test_a_numpy_array_with_wrong_values_is_not_called_right():
+    def doubled(f):
+        """Doubled."""
+        assert_close(f(torch.ones(2)).clone(), 2 * torch.ones(2))
+
+    assert found(doubled, f=lambda x: 3 * x.numpy()).message == (
+        "`f` returned a numpy array of shape (2,), where a tensor is expected"
+    )
+    assert found(doubled, f=lambda x: 2 * x.numpy()).message.endswith("; its values are right")
+
+
+def test_a_claims_own_words_about_a_type_give_way_to_what_came():
+    def logits(f):
+        """Logits."""
+        answer = f(0)
+        assert_true(isinstance(answer, torch.Tensor), f"A tensor of logits is expected, not {type(answer)}.")
+
+    def yields(x):
+        yield x
+
+    assert found(logits, f=lambda x: None).message == "`f` returned None; is a `return` missing?"
+    assert found(logits, f=lambda x: [1]).message.endswith("where a tensor is expected")
+    assert found(logits, f=np.zeros).message.endswith("where a tensor is expected; its values are right")
+    assert "`yield`" in found(logits, f=yields).message
+
+
+def test_a_module_is_asked_for_where_one_is_needed():
+    def loads(Layer):
+        """It takes weights."""
+        with_weights(Layer(), {})
+
+    def differentiable(Layer):
+        """It can be differentiated."""
+        assert_differentiable(Layer(), torch.ones(2))
+
+    for claim in (loads, differentiable):
+        assert found(claim, Layer=lambda: torch.ones(2)).message == (
+            "`Layer` returned a tensor of shape (2,), where a module is expected"
+        )
+    assert found(loads, Layer=SimpleNamespace).message.endswith("Is it an `nn.Module`?")
+
+
+def test_a_gradient_that_does_not_arrive_asks_for_no_return():
+    def of_the_input(f):
+        """The input has a gradient."""
+        x = torch.ones(2, requires_grad=True)
+        f(x)
+        assert_close(x.grad, torch.ones(2))
+
+    def of_the_parameter(Layer):
+        """The parameter has a gradient."""
+        layer = Layer(2, 1)
+        assert_close(layer.gradients()["weight"], torch.ones(1, 2))
+
+    assert found(of_the_input, f=lambda x: x).message.startswith("no gradient flows back")
+    assert found(of_the_parameter, Layer=torch.nn.Linear).message == "the parameter `weight` got no gradient"
+
+
+def total(values):  # as a given cell's function that a check calls
+    return torch.cat(values, dim=0).sum()
+
+
+def test_where_the_check_could_not_go_on_its_line_is_named_also_inside_a_given_function():
+    def totals(f):
+        """The total."""
+        assert_close(total([f(1), f(2)]), torch.tensor(3.0))
+
+    said = found(totals, f=lambda x: torch.tensor(float(x))).message
+    assert said.startswith("the check could not go on with what `f` returned")
+    assert said.endswith(", at `return torch.cat(values, dim=0).sum()`")
+
+
+def test_an_error_inside_another_cell_is_placed_at_the_students_line():
+    scope = {}
+    for name, source in (
+        ("given", "def given(x):\n    return [][x]\n"),
+        ("own", "def own(x):\n\n    return given(x) + 1\n"),
+    ):
+        exec(compile(source, f"<{name}>", "exec"), scope)
+        sys.modules["linecache"].cache[f"<{name}>"] = (
+            len(source),
+            None,
+            source.splitlines(True),
+            f"<{name}>",
+        )
+    said = found(lambda own: own(3), own=scope["own"]).message
+    assert said == (
+        "`own` raised IndexError: list index out of range, at line 3: `return given(x) + 1`, inside `given`: "
+        "`return [][x]`"
+    )
+
+
+def label(claim, **things):
+    return found(claim, **things).message
+
+
+def test_a_value_that_the_check_computed_is_labelled_and_an_answer_is_not():
+    def derived(f):
+        """The sum is three."""
+        answer = f(1.0)
+        total = answer.sum()
+        assert_close(total, torch.tensor(3.0))
+
+    def answered(f):
+        """It is three."""
+        answer = f(1.0)
+        assert_close(answer, torch.full((2,), 3.0))
+
+    def worded(f):
+        """The sum is three."""
+        assert_close(f(1.0).sum(), torch.tensor(3.0), what="the sum")
+
+    ones = lambda x: torch.ones(2)  # noqa: E731
+    assert label(derived, f=ones) == "`answer.sum()`: 2 where 3 is expected"
+    assert label(answered, f=ones) == "every value is 1 where 3 is expected"
+    assert label(worded, f=ones) == "the sum: 2 where 3 is expected"
+
+
+def test_a_value_computed_over_several_lines_or_in_a_loop_is_labelled_or_nothing_is():
+    def several(f):
+        """The sum is three."""
+        for x in (1.0, 2.0):
+            answer = f(x)
+            assert_close(
+                [answer, x],
+                [3.0, x],
+            )
+
+    assert label(several, f=lambda x: x + 1).startswith("`[answer, x]`: 1 of 2 entries differ")
+    unclear = label(lambda f: (assert_close(f(1) + 1, 3), assert_close(f(2) + 1, 4)), f=lambda x: 1.5)
+    assert unclear == "2.5 where 3 is expected"
+
+
+def test_the_change_of_an_argument_after_the_first_difference_is_not_said_before_it():
+    def twice(f):
+        """Doubled, twice."""
+        for size in (2, 3):
+            assert_close(f(torch.ones(size)), 2 * torch.ones(size))
+
+    def changes_the_second(x):
+        return 3 * (x if len(x) == 2 else x.mul_(1.5))
+
+    finding = found(twice, f=changes_the_second)
+    assert finding.message == "every value is 3 where 2 is expected"
+    assert finding.trace.events[1].outcome.changed is not None
+    assert found(twice, f=lambda x: x.mul_(3)).message.startswith(
+        "`f` changed its argument 1, `x`, in place."
+    )
+
+
+def test_outside_of_a_claim_an_attribute_of_plain_data_is_an_error():
+    with pytest.raises(TypeError, match="no object of the student's"):
+        attribute(2.0, "data")
