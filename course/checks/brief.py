@@ -28,6 +28,13 @@ KINDS: dict[type, str] = {
     np.ndarray: say("a numpy array"),
 }
 GENERATOR = "generator"  # its class, as Python names it
+NOT_CALLED = say("a method that was not called")
+OF_PYTHON = {
+    GENERATOR: say("a generator"),
+    "method": NOT_CALLED,
+    "builtin_function_or_method": NOT_CALLED,
+    "function": say("a function"),
+}
 MOST_ENTRIES = 30  # of a tensor; of a larger one only the beginning is shown
 
 
@@ -108,7 +115,7 @@ def kind_name(value: object) -> str:
     if is_number(value):
         return say("a number")
     if kind := class_of(value):
-        return say("a generator") if kind == GENERATOR else say("an object of class {kind}", kind=kind)
+        return OF_PYTHON.get(kind) or say("an object of class {kind}", kind=kind)
     return KINDS.get(type(value)) or brief(value)
 
 

@@ -88,6 +88,8 @@ class StudentError(Exception):
 
     def _meaning(self) -> str:
         if self.line is None and SIGNATURE.search(self.message):  # of the check's own call
+            if "." in self.name:
+                return say("Are its parameters `self` and those that the exercise names?")
             return say("Are its parameters those that the exercise names?")
         if self.line is None and OF_A_MODULE.search(self.message):
             return say("Is it an `nn.Module`?")
@@ -186,8 +188,7 @@ def _meaning(message: str, text: str) -> str:
         return say("Is there a `forward`, spelt so, and indented as a part of the class?")
     if OF_NUMPY.search(message):
         return say(
-            "That is a method of a numpy array, which has `axis` and `keepdims` where a tensor has `dim` and "
-            "`keepdim`"
+            "A numpy array's method takes `axis` and `keepdims`, not `dim` and `keepdim` as a tensor's does"
         )
     if AXES.search(said) or (is_of_shape and UNPACKED.search(message)):
         return say("The tensor there has more or fewer axes than your code names: `…` stands for any number")

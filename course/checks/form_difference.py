@@ -93,6 +93,8 @@ def _array_form(received: object, expected: Array) -> str:
         return where_is_expected(kind_name(received), _of_shape(expected))
     if not is_array(received):
         difference = where_is_expected(kind_name(received), kind_name(expected))
+        if isinstance(received, list | tuple) and len(received) == 1 and same(received[0], expected):
+            return say("{difference}; its only entry is right", difference=difference)
         is_right = _is_right_as_tensor(received, expected)
         return say("{difference}; its values are right", difference=difference) if is_right else difference
     received, expected = tensor_of(received), tensor_of(expected)
@@ -109,7 +111,9 @@ def _is_right_as_tensor(received: object, expected: Array) -> bool:
     if not isinstance(received, list | tuple):
         return False
     try:
-        return agree(torch.tensor(received), tensor_of(expected))
+        are_tensors = all(isinstance(entry, torch.Tensor) for entry in received)
+        rows = torch.stack([*received]) if are_tensors else torch.tensor(received)
+        return agree(rows, tensor_of(expected))
     except (TypeError, ValueError, RuntimeError):
         return False
 

@@ -16,9 +16,10 @@ from course.checks.differentiable import NO_GRADIENT
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.form_difference import FROM_YIELD
 from course.checks.link import called
-from course.checks.plain import leaves
+from course.checks.plain import leaves, replaced
 from course.checks.request import GRADIENTS
-from course.checks.standin import NotAnObject, having
+from course.checks.sequence_difference import where_is_expected
+from course.checks.standin import NotAnObject, StandIn, having
 from course.checks.trace import Answer, Event, Object
 from course.language import joined, say
 
@@ -78,7 +79,8 @@ def _of_mismatch(problem: Mismatch, asked: Sequence[Event]) -> Reason:
             return _not_the_kind(Origin(call), value, KINDS[kind])
     clause = problem.explained([*call.args, *call.kwargs.values()] if call else ())
     is_known = problem.what or problem.message or problem.is_plain
-    if problem.of and not is_known and not any(_is(one.outcome.value, problem.received) for one in asked):
+    found = origin(problem.received, asked)
+    if problem.of and not is_known and (found is None or found.place is not WHOLE):
         return Reason(joined(": ", [f"`{problem.of}`", clause]), problem.needs_no_hint)
     return Reason(clause, problem.needs_no_hint)
 
@@ -122,8 +124,10 @@ def _of_a_stop(problem: Exception, asked: Sequence[Event]) -> Reason:
     if call is None:
         stopped = say("the check itself stopped ({error})", error=error)
         return Reason(_at(stopped, line))
-    if isinstance(problem, NotAnObject) and (found := origin(problem.value, asked)):
-        return _not_the_kind(found, problem.value, problem.expected)
+    if isinstance(problem, NotAnObject):
+        if found := origin(problem.value, asked):
+            return _not_the_kind(found, problem.value, problem.expected)
+        return Reason(where_is_expected(_kind_text(problem.value), problem.expected), is_plain=True)
     if isinstance(problem, AttributeError) and _is_data(problem.obj):
         if problem.obj is None and (found := origin(None, asked)) is None and ".grad" in line:
             return Reason(NO_GRADIENT, is_plain=True)
@@ -138,6 +142,8 @@ def _of_a_stop(problem: Exception, asked: Sequence[Event]) -> Reason:
         if isinstance(odd, np.ndarray) or class_of(odd) == GENERATOR:
             return _not_the_kind(origin(odd, asked) or Origin(call), odd, KINDS[Tensor])
     unpacked = UNPACKED.search(error)
+    if unpacked and class_of(call.target) == GENERATOR and (found := origin(call.target, asked)):
+        return _not_the_kind(found, call.target, "")
     if unpacked and not (is_array(value) and (".shape" in line or ".size(" in line)):
         expected = say("a tuple of {count}", count=unpacked[1]) if unpacked[1] else say("a tuple")
         return _not_the_kind(Origin(call), value, expected)
@@ -174,14 +180,15 @@ def name_of(event: Event) -> str:
 
 
 def origin(value: object, asked: Sequence[Event]) -> Origin | None:
-    """The latest call that returned this value, alone or as an entry; None if no call did."""
-    for event in _calls(asked):
-        whole = event.outcome.value
+    """The call that returned this value, alone or as an entry: of data the latest, of an object the first."""
+    value = replaced(value, StandIn, lambda stand_in: stand_in._target)
+    calls = _calls(asked)
+    for event in calls[::-1] if isinstance(value, Object) else calls:
         if value is None and event.method in WITHOUT_ANSWER:
             continue
-        if _is(whole, value):
+        if _is(event.outcome.value, value):
             return Origin(event)
-        for place, entry in _entries(whole):
+        for place, entry in _entries(event.outcome.value):
             if _is(entry, value):
                 return Origin(event, place)
     return None
@@ -204,7 +211,6 @@ def _calls(asked: Sequence[Event]) -> list[Event]:
 
 
 def _is(found: object, value: object) -> bool:
-    value = getattr(value, "_target", value) if class_of(value) else value
     return type(found) is type(value) and same(found, value)
 
 

@@ -148,6 +148,34 @@ def test_an_answer_that_does_not_come_apart_as_it_should(answer, said):
     assert finding.is_plain
 
 
+def test_an_answer_with_an_object_in_it_is_named_as_well():
+    class Pairs(Value):
+        def add(self, other):
+            return Value(1.0), 2.0
+
+    assert found(sums_and_products, Value=Pairs).message == (
+        "`Pairs.add` returned (an object of class Value, 2), a tuple of 2, where an object with `data` is "
+        "expected"
+    )
+
+
+def test_a_generator_that_does_not_come_apart_is_named_as_one():
+    def yields(x):
+        yield from (1, 2, 3)
+
+    assert found(both, f=yields).message.startswith("`f` returned a generator; is there a `yield`")
+
+
+def test_a_method_that_was_not_called_is_told_as_one():
+    def total(f):
+        """The total is three."""
+        assert_close(f(torch.ones(3)), torch.tensor(3.0))
+
+    assert (
+        found(total, f=lambda x: x.sum).message == "a method that was not called where a number is expected"
+    )
+
+
 def test_too_many_axes_are_not_taken_for_a_tuple():
     def rows_and_columns(f):
         """Rows and columns."""
