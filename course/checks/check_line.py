@@ -1,12 +1,15 @@
 """What stands in a check where an assertion failed, or where the check could not go on."""
 
 import ast
+import builtins
 import inspect
 import linecache
 import sys
 import textwrap
 import traceback
 from types import FrameType
+
+from torch import Tensor
 
 from course.checks.link import is_own
 
@@ -20,14 +23,27 @@ def line_of(problem: BaseException) -> str:
         for frame, line in traceback.walk_tb(problem.__traceback__)
         if is_own(frame.f_code.co_filename)
     ]
-    text = linecache.getline(*places[-1]).strip() if places else ""
-    return text if len(text) <= LONGEST else ""
+    return linecache.getline(*places[-1]).strip() if places else ""
+
+
+def takes_apart(line: str) -> bool:
+    """Whether a line is `a, b = f(x)`, of an answer itself and not of something that was made of it."""
+    try:
+        statements = ast.parse(line).body
+    except SyntaxError:
+        return False
+    value = statements[0].value if statements and isinstance(statements[0], ast.Assign) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return not hasattr(Tensor, value.func.attr)
+    name = value.func if isinstance(value, ast.Call) else value
+    is_of_object = isinstance(name, ast.Call)  # `module(…)(x)`
+    return is_of_object or (isinstance(name, ast.Name) and not hasattr(builtins, name.id))
 
 
 def compared() -> str:
     """What the caller was given first, as it stands in the code that called it: `weights.sum(-1)`.
 
-    For a name, what was assigned to it; "" if that is unknown or long.
+    For a name, what was assigned to it; "" if that is unknown or long, or would say no more than "answer".
     """
     caller = sys._getframe(1)
     frame = caller.f_back
@@ -36,7 +52,7 @@ def compared() -> str:
     except (OSError, SyntaxError, ValueError, IndexError):
         return ""
     text = ast.unparse(expression) if expression else ""
-    return text if len(text) <= LONGEST else ""
+    return text if len(text) <= LONGEST and text != "answer" else ""
 
 
 def _expression(frame: FrameType, assertion: str) -> ast.expr | None:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from course.checks.closeness import near
 from course.checks.compare import Mismatch
+from course.checks.difference import NOTHING
 from course.checks.plain import mapped, tensors_in
 from course.checks.precision import seven_digits_count
 from course.checks.standin import StandIn, as_object
@@ -91,7 +92,10 @@ class _Call:
             self._function.load_state_dict(weights)
         rest = iter(inputs)
         given = mapped(self._arguments, lambda entry: next(rest) if _is_real(entry) else entry)
-        return _reals(self._function(*given))
+        answer = self._function(*given)
+        if answer is None:
+            raise Mismatch(message=NOTHING, is_plain=True)
+        return _reals(answer)
 
     def at(self, tensors: list[Tensor]) -> list[Tensor]:
         """The result for these tensors, which replace the inputs first and then the parameters."""

@@ -76,14 +76,14 @@ class StudentError(Exception):
         name = f"`{self.name}`" if self.name else say("your code")
         raised = say("{name} raised {error}", name=name, error=self.error)
         if self.message and (self.error, self.message) != ("SystemExit", "None"):
-            raised = joined(": ", [raised, _cut(self.message, 300)])
+            raised = joined(": ", [raised, cut(self.message, 300)])
         if self.line:
             raised = say("{raised}, at line {line}", raised=raised, line=self.line)
-            raised = joined(": ", [raised, f"`{_cut(self.text, 100)}`"]) if self.text else raised
+            raised = joined(": ", [raised, f"`{cut(self.text, 100)}`"]) if self.text else raised
         function, text = self.inside
         if function:
             raised = say("{raised}, inside `{function}`", raised=raised, function=function)
-            raised = joined(": ", [raised, f"`{_cut(text, 100)}`"]) if text else raised
+            raised = joined(": ", [raised, f"`{cut(text, 100)}`"]) if text else raised
         return joined(". ", [raised, self._meaning()])
 
     def _meaning(self) -> str:
@@ -218,5 +218,6 @@ def _message_of(error: BaseException) -> str:
         return "(its message cannot be read)"
 
 
-def _cut(text: str, longest: int) -> str:
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning and an ellipsis if it is longer."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

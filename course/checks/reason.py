@@ -1,36 +1,32 @@
 """Why a claim does not hold, in a clause, and whether that clause says all that is to be mended."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
 
-from course.checks.brief import GENERATOR, KINDS, brief, class_of, kind_name
-from course.checks.check_line import line_of
-from course.checks.closeness import is_array, is_number, same
+from course.checks.brief import GENERATOR, KINDS, class_of
+from course.checks.check_line import line_of, takes_apart
+from course.checks.closeness import is_number
 from course.checks.compare import Mismatch
 from course.checks.difference import NOTHING
 from course.checks.differentiable import NO_GRADIENT
-from course.checks.errors import NotWritten, StudentError, Unreachable
+from course.checks.errors import NotWritten, StudentError, Unreachable, cut
 from course.checks.form_difference import FROM_YIELD
-from course.checks.link import called
-from course.checks.plain import leaves, replaced
-from course.checks.request import GRADIENTS
+from course.checks.origin import READ, WHOLE, Origin, came, kind_text, last_call, name_of, origin, shown
+from course.checks.plain import leaves
 from course.checks.sequence_difference import where_is_expected
-from course.checks.standin import NotAnObject, StandIn, having
+from course.checks.standin import NotAnObject, having
 from course.checks.trace import Answer, Event, Object
 from course.language import joined, say
 
-# Methods that return nothing: that a call of them returned None explains nothing.
-WITHOUT_ANSWER = frozenset({"backward", "zero_grad", "step"})
 UNPACKED = re.compile(r"values to unpack \(expected (\d+)|cannot unpack non-iterable")
+WITHOUT_ENTRIES = re.compile(r"'(\w+)' (?:object is not (?:subscriptable|iterable)|has no len)")
 NO_ATTRIBUTE = re.compile(r"'(NoneType|int|float|Tensor|list|tuple|dict|str)' object has no attribute")
 ASKED_FOR = re.compile(r"A (tensor|dictionary)\b[^.]* is expected")
-READ = "__getattribute__"
-LONGEST_SHOWN = 60  # characters of a value
-WHOLE = object()  # the place of a value that is no entry of another
+LONGEST_LINE = 100  # characters of a line of the check
 
 
 class Reason(NamedTuple):
@@ -40,15 +36,15 @@ class Reason(NamedTuple):
     is_plain: bool = False
 
 
-class Origin(NamedTuple):
-    """The call that returned a value, and the value's place in what it returned."""
-
-    event: Event
-    place: object = WHOLE
-
-
 def reason(problem: Exception, asked: Sequence[Event]) -> Reason:
     """Why a claim does not hold; the calls asked until then may explain it."""
+    try:
+        return _reason(problem, asked)
+    except Exception:  # whatever a student returns, the message must not break
+        return Reason(str(problem))
+
+
+def _reason(problem: Exception, asked: Sequence[Event]) -> Reason:
     if isinstance(problem, Mismatch):
         return _of_mismatch(problem, asked)
     if isinstance(problem, StudentError):
@@ -96,7 +92,7 @@ def _of_nothing(problem: Mismatch, found: Origin | None) -> str:
     if found is None:
         return NO_GRADIENT if problem.of.endswith(".grad") else say("None where a value is expected")
     is_answer = found.place is WHOLE and found.event.method != READ
-    return NOTHING if is_answer else _came(found, None)
+    return NOTHING if is_answer else came(found, None)
 
 
 def _of_their_error(problem: StudentError, asked: Sequence[Event]) -> Reason:
@@ -113,7 +109,7 @@ def _of_their_error(problem: StudentError, asked: Sequence[Event]) -> Reason:
             if is_meant and (found := origin(given, asked[:-1])) and found.place is WHOLE:
                 given_on = say("Its argument {place} came from another answer", place=place)
                 clause = joined(". ", [clause.removesuffix("."), given_on])
-                return Reason(joined(": ", [clause, _came(found, given)]), is_plain=True)
+                return Reason(joined(": ", [clause, came(found, given)]), is_plain=True)
     return Reason(clause, is_plain)
 
 
@@ -127,7 +123,7 @@ def _of_a_stop(problem: Exception, asked: Sequence[Event]) -> Reason:
     if isinstance(problem, NotAnObject):
         if found := origin(problem.value, asked):
             return _not_the_kind(found, problem.value, problem.expected)
-        return Reason(where_is_expected(_kind_text(problem.value), problem.expected), is_plain=True)
+        return Reason(where_is_expected(kind_text(problem.value), problem.expected), is_plain=True)
     if isinstance(problem, AttributeError) and _is_data(problem.obj):
         if problem.obj is None and (found := origin(None, asked)) is None and ".grad" in line:
             return Reason(NO_GRADIENT, is_plain=True)
@@ -142,15 +138,18 @@ def _of_a_stop(problem: Exception, asked: Sequence[Event]) -> Reason:
         if isinstance(odd, np.ndarray) or class_of(odd) == GENERATOR:
             return _not_the_kind(origin(odd, asked) or Origin(call), odd, KINDS[Tensor])
     unpacked = UNPACKED.search(error)
-    if unpacked and class_of(call.target) == GENERATOR and (found := origin(call.target, asked)):
-        return _not_the_kind(found, call.target, "")
-    if unpacked and not (is_array(value) and (".shape" in line or ".size(" in line)):
+    if unpacked and takes_apart(line):
+        if class_of(call.target) == GENERATOR and (found := origin(call.target, asked)):
+            return _not_the_kind(found, call.target, "")
         expected = say("a tuple of {count}", count=unpacked[1]) if unpacked[1] else say("a tuple")
         return _not_the_kind(Origin(call), value, expected)
+    without = WITHOUT_ENTRIES.search(error)
+    if without and without[1] == type(value).__name__:
+        return _not_the_kind(Origin(call), value, say("a sequence"))
     stopped = say(
         "the check could not go on with what `{name}` returned, {value} ({error})",
         name=name_of(call),
-        value=joined(": ", [_kind_text(value), _shown(value)]),
+        value=joined(": ", [kind_text(value), shown(value)]),
         error=error,
     )
     return Reason(_at(stopped, line), is_plain=not isinstance(value, Tensor) and _names(error, value))
@@ -167,51 +166,6 @@ def met_numpy(problem: Exception, asked: Sequence[Event]) -> bool:
 
 def _has_array(value: object) -> bool:
     return any(isinstance(leaf, np.ndarray) for leaf in leaves(value))
-
-
-def last_call(asked: Sequence[Event]) -> Event | None:
-    """The latest call that returned a value."""
-    return next(iter(_calls(asked)), None)
-
-
-def name_of(event: Event) -> str:
-    """The call in words: `attention_weights`, `Value.grad`."""
-    return called(cast("str | Object", event.target), event.method, event.args)
-
-
-def origin(value: object, asked: Sequence[Event]) -> Origin | None:
-    """The call that returned this value, alone or as an entry: of data the latest, of an object the first."""
-    value = replaced(value, StandIn, lambda stand_in: stand_in._target)
-    calls = _calls(asked)
-    for event in calls[::-1] if isinstance(value, Object) else calls:
-        if value is None and event.method in WITHOUT_ANSWER:
-            continue
-        if _is(event.outcome.value, value):
-            return Origin(event)
-        for place, entry in _entries(event.outcome.value):
-            if _is(entry, value):
-                return Origin(event, place)
-    return None
-
-
-def _entries(value: object) -> Iterable[tuple[object, object]]:
-    """The places in a container and what is there."""
-    if isinstance(value, dict):
-        return value.items()
-    return enumerate(value) if isinstance(value, list | tuple) else ()
-
-
-def _calls(asked: Sequence[Event]) -> list[Event]:
-    """The calls that returned a value, the latest first; backward passes are none."""
-    return [
-        event
-        for event in reversed(asked)
-        if not isinstance(event.target, Answer) and event.outcome.kind == "value"
-    ]
-
-
-def _is(found: object, value: object) -> bool:
-    return type(found) is type(value) and same(found, value)
 
 
 def _is_data(value: object) -> bool:
@@ -239,48 +193,16 @@ def _not_the_kind(found: Origin, value: object, expected: str) -> Reason:
     """An answer is of another kind than the one that is expected."""
     if class_of(value) == GENERATOR:
         return Reason(_with_question(found, value), is_plain=True)
-    came = _came(found, value)
-    if value is None or not expected:
-        return Reason(came, is_plain=True)
-    return Reason(say("{came}, where {expected} is expected", came=came, expected=expected), is_plain=True)
+    clause = came(found, value)
+    if value is not None and expected:
+        clause = say("{came}, where {expected} is expected", came=clause, expected=expected)
+    return Reason(clause, is_plain=True)
 
 
 def _with_question(found: Origin, value: object) -> str:
-    return joined("; ", [_came(found, value), FROM_YIELD])
-
-
-def _came(found: Origin, value: object) -> str:
-    """Which call returned this value: `Value.add` returned -1, a number."""
-    event, place = found
-    said = {"name": name_of(event), "value": joined(", ", [_shown(value), _kind_text(value)])}
-    if place is not WHOLE and event.method == GRADIENTS:
-        return say("the parameter `{place}` got no gradient", place=place)
-    if place is not WHOLE:
-        return say("entry {place} of what `{name}` returned is {value}", place=brief(place), **said)
-    if event.method == READ:
-        return say("`{name}` is {value}", **said)
-    if value is None:
-        return say("`{name}` returned None; is a `return` missing?", **said)
-    return say("`{name}` returned {value}", **said)
-
-
-def _kind_text(value: object) -> str:
-    """The kind of a value, and how many entries it has."""
-    name = kind_name(value)
-    if is_array(value) and value.ndim:
-        return say("{kind} of shape {shape}", kind=name, shape=tuple(value.shape))
-    if isinstance(value, list | tuple):
-        return say("{kind} of {count}", kind=name, count=len(value))
-    return name
-
-
-def _shown(value: object) -> str:
-    """The value itself if it is short; "" if it is not, or if its kind says it."""
-    is_large = value is None or class_of(value) or (is_array(value) and value.ndim)
-    text = "" if is_large else brief(value)
-    return text if len(text) <= LONGEST_SHOWN else ""
+    return joined("; ", [came(found, value), FROM_YIELD])
 
 
 def _at(clause: str, line: str) -> str:
     """The clause, and the line of the check, or of a given function, at which it stopped."""
-    return say("{clause}, at `{line}`", clause=clause, line=line) if line else clause
+    return say("{clause}, at `{line}`", clause=clause, line=cut(line, LONGEST_LINE)) if line else clause

@@ -50,6 +50,23 @@ def test_the_change_is_said_before_what_else_is_wrong():
     )
 
 
+def test_the_change_of_an_argument_after_the_first_difference_is_not_said_before_it():
+    def twice(f):
+        """Doubled, twice."""
+        for size in (2, 3):
+            assert_close(f(torch.ones(size)), 2 * torch.ones(size))
+
+    def changes_the_second(x):
+        return 3 * (x if len(x) == 2 else x.mul_(1.5))
+
+    finding = found(twice, f=changes_the_second)
+    assert finding.message == "every value is 3 where 2 is expected"
+    assert finding.trace.events[1].outcome.changed is not None
+    assert found(twice, f=lambda x: x.mul_(3)).message.startswith(
+        "`f` changed its argument 1, `x`, in place."
+    )
+
+
 class Counter(torch.nn.Module):
     def forward(self, x, *, words):
         words.append("another")
