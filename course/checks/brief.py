@@ -68,6 +68,8 @@ def brief(value: object) -> str:
         return str(bool(value)) if is_truth(value) else number(value, 6) if is_number(value) else "None"
     if is_array(value):
         return _array(tensor_of(value))
+    if class_of(value):
+        return kind_name(value)
     text = _container(value) if isinstance(value, dict | list | tuple | set | frozenset) else repr(value)
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 

@@ -12,6 +12,7 @@ from types import FrameType
 from torch import Tensor
 
 from course.checks.link import is_own
+from course.checks.to_its_end import has_failed
 
 LONGEST = 70  # characters of an expression; a longer one explains nothing
 
@@ -43,8 +44,11 @@ def takes_apart(line: str) -> bool:
 def compared() -> str:
     """What the caller was given first, as it stands in the code that called it: `weights.sum(-1)`.
 
-    For a name, what was assigned to it; "" if that is unknown or long, or would say no more than "answer".
+    For a name, what was assigned to it; "" if that is unknown or long, or would say no more than "answer", and
+    after the first failure, as only that one is said.
     """
+    if has_failed():
+        return ""
     caller = sys._getframe(1)
     frame = caller.f_back
     try:

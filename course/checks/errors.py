@@ -87,13 +87,8 @@ class StudentError(Exception):
         return joined(". ", [raised, self._meaning()])
 
     def _meaning(self) -> str:
-        if self.line is None and SIGNATURE.search(self.message):  # of the check's own call
-            if "." in self.name:
-                return say("Are its parameters `self` and those that the exercise names?")
-            return say("Are its parameters those that the exercise names?")
-        if self.line is None and OF_A_MODULE.search(self.message):
-            return say("Is it an `nn.Module`?")
-        return _meaning(self.message, self.inside[1] or self.text)
+        of_the_call = _meaning_of_a_call(self.name, self.message) if self.line is None else ""
+        return of_the_call or _meaning(self.message, self.inside[1] or self.text)
 
 
 class NotWritten(Exception):
@@ -168,6 +163,19 @@ def is_stub(error: str, message: str, text: str) -> bool:
     if error != "NotImplementedError":
         return False
     return "raise NotImplementedError" in text if text.strip() else not message
+
+
+def _meaning_of_a_call(name: str, message: str) -> str:
+    """A question about an error of the check's own call, before any line of the student's; "" for others."""
+    if SIGNATURE.search(message):
+        if "." in name:
+            return say("Are its parameters `self` and those that the exercise names?")
+        return say("Are its parameters those that the exercise names?")
+    if OF_A_MODULE.search(message):
+        return say("Is it an `nn.Module`?")
+    if message.endswith("object is not callable"):
+        return say("Has something else got its name since, as by `f = f(x)`?")
+    return ""
 
 
 def _meaning(message: str, text: str) -> str:

@@ -75,9 +75,10 @@ def _of_mismatch(problem: Mismatch, asked: Sequence[Event]) -> Reason:
             return _not_the_kind(Origin(call), value, KINDS[kind])
     clause = problem.explained([*call.args, *call.kwargs.values()] if call else ())
     is_known = problem.what or problem.message or problem.is_plain
-    found = origin(problem.received, asked)
-    if problem.of and not is_known and (found is None or found.place is not WHOLE):
-        return Reason(joined(": ", [f"`{problem.of}`", clause]), problem.needs_no_hint)
+    if problem.of and not is_known:
+        found = origin(problem.received, asked)
+        if found is None or found.place is not WHOLE:  # the check computed it
+            clause = joined(": ", [f"`{problem.of}`", clause])
     return Reason(clause, problem.needs_no_hint)
 
 

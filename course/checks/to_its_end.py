@@ -57,6 +57,12 @@ def fail(problem: AssertionError, *, goes_on: bool) -> None:
     here.keep(problem)
 
 
+def has_failed() -> bool:
+    """Whether the claim being examined goes on after a failure; what fails now will not be said."""
+    here = _OF_THE_CLAIM.get()
+    return here is not None and here.problem is not None
+
+
 def ask_on() -> None:
     """Called before each request; raises TakesTooLong where a failed claim has gone on for long enough."""
     here = _OF_THE_CLAIM.get()
