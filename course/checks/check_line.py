@@ -44,8 +44,8 @@ def takes_apart(line: str) -> bool:
 def compared() -> str:
     """What the caller was given first, as it stands in the code that called it: `weights.sum(-1)`.
 
-    For a name, what was assigned to it; "" if that is unknown or long, or would say no more than "answer", and
-    after the first failure, as only that one is said.
+    For a name, what was assigned to it. "" if that is unknown or long, or would say no more than "answer";
+    also after the first failure, as only that one is said.
     """
     if has_failed():
         return ""
@@ -53,7 +53,7 @@ def compared() -> str:
     frame = caller.f_back
     try:
         expression = _expression(frame, caller.f_code.co_name) if frame else None
-    except (OSError, SyntaxError, ValueError, IndexError):
+    except Exception:  # as the source may be gone, or may have changed
         return ""
     text = ast.unparse(expression) if expression else ""
     return text if len(text) <= LONGEST and text != "answer" else ""

@@ -25,7 +25,7 @@ from course.language import joined, say
 UNPACKED = re.compile(r"values to unpack \(expected (\d+)|cannot unpack non-iterable")
 WITHOUT_ENTRIES = re.compile(r"'(\w+)' (?:object is not (?:subscriptable|iterable)|has no len)")
 NO_ATTRIBUTE = re.compile(r"'(NoneType|int|float|Tensor|list|tuple|dict|str)' object has no attribute")
-ASKED_FOR = re.compile(r"A (tensor|dictionary)\b[^.]* is expected")
+ASKED_FOR = re.compile(r"A (tensor|dictionary)\b[^.]* is expected|The answer is no (tensor|dictionary)\b")
 LONGEST_LINE = 100  # characters of a line of the check
 
 
@@ -85,7 +85,7 @@ def _of_mismatch(problem: Mismatch, asked: Sequence[Event]) -> Reason:
 def _asked_for(problem: Mismatch) -> type | None:
     """The kind of value that a claim asks for in words of its own, "A tensor of logits is expected."."""
     found = ASKED_FOR.match(problem.message)
-    return {"tensor": Tensor, "dictionary": dict}[found[1]] if found else None
+    return {"tensor": Tensor, "dictionary": dict}[found[1] or found[2]] if found else None
 
 
 def _of_nothing(problem: Mismatch, found: Origin | None) -> str:

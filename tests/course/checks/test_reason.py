@@ -262,6 +262,14 @@ def test_a_claims_own_words_about_a_type_give_way_to_what_came():
     assert found(logits, f=np.zeros).message.endswith("where a tensor is expected; its values are right")
     assert "`yield`" in found(logits, f=yields).message
 
+    def counts(f):
+        """Counts."""
+        assert_true(isinstance(f(0), dict), "The answer is no dictionary but something else.")
+
+    assert found(counts, f=lambda x: [1]).message == (
+        "`f` returned [1], a list of 1, where a dictionary is expected"
+    )
+
 
 def test_a_module_is_asked_for_where_one_is_needed():
     def loads(Layer):
