@@ -13,7 +13,7 @@ from course.checks.closeness import is_number
 from course.checks.compare import Mismatch
 from course.checks.difference import NOTHING
 from course.checks.differentiable import NO_GRADIENT
-from course.checks.errors import NotWritten, StudentError, Unreachable, cut
+from course.checks.errors import OF_A_MODULE, NotWritten, StudentError, Unreachable, cut
 from course.checks.form_difference import FROM_YIELD
 from course.checks.origin import READ, WHOLE, Origin, came, kind_text, last_call, name_of, origin, shown
 from course.checks.plain import leaves
@@ -23,7 +23,8 @@ from course.checks.trace import Answer, Event, Object
 from course.language import joined, say
 
 UNPACKED = re.compile(r"values to unpack \(expected (\d+)|cannot unpack non-iterable")
-WITHOUT_ENTRIES = re.compile(r"'(\w+)' (?:object is not (?:subscriptable|iterable)|has no len)")
+WITHOUT_ENTRIES = re.compile(r"'(?:\w+\.)*(\w+)' (?:object is not (?:subscriptable|iterable)|has no len)")
+OF_ANOTHER_KIND = re.compile(r"has no attribute '|is not (iterable|subscriptable|callable)|has no len\(")
 NO_ATTRIBUTE = re.compile(r"'(NoneType|int|float|Tensor|list|tuple|dict|str)' object has no attribute")
 ASKED_FOR = re.compile(r"A (tensor|dictionary)\b[^.]* is expected|The answer is no (tensor|dictionary)\b")
 LONGEST_LINE = 100  # characters of a line of the check
@@ -102,8 +103,11 @@ def _of_their_error(problem: StudentError, asked: Sequence[Event]) -> Reason:
     event = asked[-1] if asked else None
     if event is None or event.outcome.kind != "error" or isinstance(event.target, Answer):
         return Reason(clause, is_plain)
-    if class_of(event.target) == GENERATOR and (found := origin(event.target, asked)):
-        return Reason(_with_question(found, event.target), is_plain=True)
+    is_of_kind = problem.line is None and OF_ANOTHER_KIND.search(problem.message)
+    if isinstance(event.target, Object) and is_of_kind and not OF_A_MODULE.search(problem.message):
+        found = origin(event.target, asked)
+        if found and found.event.target != event.target.kind:
+            return _not_the_kind(found, event.target, _needed_for(event, found))
     if problem.error == "AttributeError" and (kind := NO_ATTRIBUTE.search(problem.message)):
         for place, given in enumerate(event.args, 1):
             is_meant = type(given).__name__ == kind[1] and (given is None or is_number(given))
@@ -145,7 +149,7 @@ def _of_a_stop(problem: Exception, asked: Sequence[Event]) -> Reason:
         expected = say("a tuple of {count}", count=unpacked[1]) if unpacked[1] else say("a tuple")
         return _not_the_kind(Origin(call), value, expected)
     without = WITHOUT_ENTRIES.search(error)
-    if without and without[1] == type(value).__name__:
+    if without and without[1] in (type(value).__name__, class_of(value)):
         return _not_the_kind(Origin(call), value, say("a sequence"))
     stopped = say(
         "the check could not go on with what `{name}` returned, {value} ({error})",
@@ -188,6 +192,15 @@ def _having(attribute: str, found: Origin) -> str:
             if hasattr(kind, attribute):
                 return KINDS[kind]
     return having(attribute)
+
+
+def _needed_for(event: Event, found: Origin) -> str:
+    """What is expected where a check uses an object so."""
+    if event.method in ("__iter__", "__len__", "__getitem__", "__contains__"):
+        return say("a sequence")
+    if not event.method:
+        return say("a function")
+    return having(str(event.args[0])) if event.method == READ else _having(event.method, found)
 
 
 def _not_the_kind(found: Origin, value: object, expected: str) -> Reason:

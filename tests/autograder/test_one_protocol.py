@@ -44,7 +44,7 @@ FUNCTIONS = (
     *("change", "change_a_little", "change_into_an_object", "change_without_end", "without_gradients"),
     *("doubled", "double_in_place", "own_gradient", "detached", "failing_backward", "functions"),
     *("too_deep", "endless", "recurse", "stub", "calls_a_stub", "no_such_name"),
-    *("yielding", "nothing", "in_numpy", "through_a_given"),
+    *("yielding", "nothing", "in_numpy", "through_a_given", "makes_an_object"),
     *("long_range", "long_backward_range", "huge_empty", "huge_empty_array", "many_objects"),
 )
 CLASSES = ("Plain", "Lying", "Line", "Awkward")
@@ -298,6 +298,9 @@ CLAIMS = (
     lambda Plain: attribute(Plain(1), "no_such_attribute"),
     lambda Plain: assert_close(attribute(Plain(None), "x"), 1.0),
     lambda Plain: with_weights(Plain(1), {}),
+    lambda makes_an_object: makes_an_object(1).softmax(-1),
+    lambda makes_an_object: len(makes_an_object(1)),
+    lambda makes_an_object: attribute(makes_an_object(1), "no_such_attribute"),
     lambda Line: assert_close(Line(1).gradients()["weight"], torch.ones(1)),
 )
 

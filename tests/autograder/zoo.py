@@ -303,6 +303,10 @@ def in_numpy(x):
     return np.ones(2)
 
 
+def makes_an_object(x):
+    return Plain(x)
+
+
 def through_a_given(x):
     return given(x)  # noqa: F821
 

@@ -172,6 +172,36 @@ def test_one_number_where_there_should_be_several_is_named(use):
     )
 
 
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        (lambda answer: answer.softmax(-1), "a tensor"),
+        (lambda answer: answer.items(), "a dictionary"),
+        (list, "a sequence"),
+        (len, "a sequence"),
+        (lambda answer: answer[0], "a sequence"),
+        (lambda answer: answer(1), "a function"),
+        (lambda answer: attribute(answer, "data"), "an object with `data`"),
+    ],
+)
+def test_an_object_of_a_class_that_was_not_asked_for_is_named(use, expected):
+    finding = found(lambda f: use(f(1)), f=lambda x: SimpleNamespace())
+    said = f"`f` returned an object of class SimpleNamespace, where {expected} is expected"
+    assert finding.message == said
+    assert finding.is_plain
+
+
+def test_an_error_inside_an_object_keeps_its_own_words():
+    class Own:
+        def total(self):
+            return self.values
+
+    said = found(lambda f: f(1).total(), f=lambda x: Own()).message
+    assert said.startswith(
+        "`Own.total` raised AttributeError: 'Own' object has no attribute 'values', at line"
+    )
+
+
 def test_a_method_that_was_not_called_is_told_as_one():
     def total(f):
         """The total is three."""
