@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, cast
 
@@ -135,7 +135,7 @@ class Sitting:
 
     def ask(self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int) -> Reply:
         """Send a request; raises StudentError, NotWritten, or Unreachable with a sentence about the call."""
-        name = called(target, method)
+        name = called(target, method, args)
         student = self._living()
         ask = partial(student.ask, target, method, args, kwargs, gradients=torch.is_grad_enabled(), seed=seed)
         reply = self._answered(name, student, ask)
@@ -289,7 +289,4 @@ class RemoteLink:
 
 
 def _as_students(fault: Fault, name: str) -> StudentError | NotWritten:
-    function = fault.frames[-1].function if fault.frames else ""
-    return student_problem(
-        name, fault.class_name, fault.message, fault.bases, function, fault.line, fault.text
-    )
+    return student_problem(name, **asdict(fault))

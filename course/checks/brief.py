@@ -27,6 +27,14 @@ KINDS: dict[type, str] = {
     Tensor: say("a tensor"),
     np.ndarray: say("a numpy array"),
 }
+GENERATOR = "generator"  # its class, as Python names it
+NOT_CALLED = say("a method that was not called")
+OF_PYTHON = {
+    GENERATOR: say("a generator"),
+    "method": NOT_CALLED,
+    "builtin_function_or_method": NOT_CALLED,
+    "function": say("a function"),
+}
 MOST_ENTRIES = 30  # of a tensor; of a larger one only the beginning is shown
 
 
@@ -60,6 +68,8 @@ def brief(value: object) -> str:
         return str(bool(value)) if is_truth(value) else number(value, 6) if is_number(value) else "None"
     if is_array(value):
         return _array(tensor_of(value))
+    if class_of(value):
+        return kind_name(value)
     text = _container(value) if isinstance(value, dict | list | tuple | set | frozenset) else repr(value)
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
@@ -106,9 +116,15 @@ def kind_name(value: object) -> str:
         return say("a truth value")
     if is_number(value):
         return say("a number")
-    if isinstance(value, Object):
-        return say("an object of class {kind}", kind=value.kind)
+    if kind := class_of(value):
+        return OF_PYTHON.get(kind) or say("an object of class {kind}", kind=kind)
     return KINDS.get(type(value)) or brief(value)
+
+
+def class_of(value: object) -> str:
+    """The name of a student's object's class, also of its stand-in; "" for plain data."""
+    target = value if isinstance(value, Object) else getattr(value, "_target", None)
+    return target.kind if isinstance(target, Object) else ""
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:

@@ -1,24 +1,24 @@
 """Arguments must not be modified: a sentence that names the one a call changed."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from course.checks.closeness import requirements, same, untouched
 from course.checks.link import called
-from course.checks.trace import Event, Object, Trace
+from course.checks.trace import Event, Object
 from course.language import joined, say
 
 Written = Callable[[str], object]  # the function or class with this name, or None
 
 
-def changed_in_place(trace: Trace, written: Written) -> str:
+def changed_in_place(asked: Sequence[Event], written: Written) -> str:
     """A sentence about the first call that changed an argument, "`f` changed its argument 1, `x`, in place.";
     "" if none did. Drawing from a generator does not count as a change; `x.requires_grad_()` does.
 
     `written` returns the function or class with a given name; its signature names the arguments.
     """
-    for event in trace.events:
+    for event in asked:
         if event.outcome.changed is not None:
             return _sentence(event, event.outcome.changed, written)
     return ""

@@ -12,15 +12,17 @@ from course.checks.compare import Mismatch
 from course.checks.diagnosis import candidates, spoken
 from course.checks.explain import Explanation, sentence
 from course.checks.fingerprints import known, load
-from course.checks.parts import all_of, called, mend_first
+from course.checks.parts import called, mend_first
+from course.checks.printed import printed
 from course.checks.progress import Score, in_words, untried
 from course.checks.sequence_difference import where_is_expected
 from course.checks.source import forbidden_in
 from course.checks.standin import LocalLink
 from course.checks.verdict import Points, Verdict
-from course.language import ENGLISH, Language, joined, say, say_count
+from course.language import ENGLISH, Language, joined, say
 from course.language import language as named
 
+PATIENCE = 30.0  # seconds for which a claim goes on after the first difference
 RESERVED = frozenset({"points", "later"})  # names that no answer can have
 
 
@@ -58,10 +60,11 @@ class Homework:
         exercise = self._exercise(claims[0].__name__) or ", ".join(things)
         about = self.fingerprints.get("exercises", {}).get(exercise, {})
         link, exempt = LocalLink(things), about.get("exempt", ())
-        findings = tuple(
-            examine(claim, link, exempt=exempt, dtype=about.get("dtype", ""), written=things.get)
-            for claim in claims
-        )
+        options = {"exempt": exempt, "dtype": about.get("dtype", ""), "written": things.get}
+        with printed() as output:
+            findings = tuple(examine(claim, link, patience=PATIENCE, **options) for claim in claims)
+        if output.left_out:
+            print("\n" + self.language(output.left_out))
         held = [finding.result == "passed" for finding in findings]
         earned = sum(value for value, holds in zip(worth, held, strict=True) if holds)
         self.scores[exercise] = Score(sum(held), len(held), earned, sum(worth))
@@ -75,7 +78,7 @@ class Homework:
         if self.is_quiet:
             return None if verdict.holds else result
         if verdict.is_unwritten:
-            return _quiet(replace(result, about=_unwritten(findings)))
+            return _quiet(replace(result, about=verdict.unwritten))
         show(verdict)
         return None if verdict.holds else result
 
@@ -150,8 +153,7 @@ def values(problem: Exception | None) -> tuple[str, str]:
     if problem.message:
         return brief(problem.received), ""
     received, expected = brief_pair(problem.received, problem.expected)
-    is_cut_off = received == expected and received.endswith("…")  # where they differ cannot be seen
-    return ("", "") if is_cut_off else (received, expected)
+    return ("", "") if received == expected else (received, expected)  # where they differ cannot be seen
 
 
 def show(verdict: Verdict) -> None:
@@ -176,13 +178,6 @@ def _quiet(points: Points) -> Points:
     if jupyter_display() is None:
         print(points.language(points.about))
     return points
-
-
-def _unwritten(findings: Sequence[Finding]) -> str:
-    names = dict.fromkeys(getattr(finding.problem, "name", "") for finding in findings)
-    return say_count(
-        "○ {names} is not written yet", "○ {names} are not written yet", len(names), names=all_of(names)
-    )
 
 
 def _misused(claim: Callable) -> str:

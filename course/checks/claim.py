@@ -3,23 +3,23 @@
 import contextlib
 import inspect
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
-from course.checks.brief import brief, kind_name
 from course.checks.changed import Written, changed_in_place
 from course.checks.compare import Mismatch
-from course.checks.differentiable import NO_GRADIENT
 from course.checks.draw import Draw, seed_of
-from course.checks.errors import NotWritten, StudentError, Unreachable
+from course.checks.errors import NotWritten
 from course.checks.explain import sentence
-from course.checks.link import Link, called
+from course.checks.link import AsTensors, Link
 from course.checks.plain import tensors_in
 from course.checks.precision import COUNTS, precision
+from course.checks.reason import Reason, met_numpy, reason
 from course.checks.standin import StandIn
 from course.checks.to_its_end import to_its_end
-from course.checks.trace import Answer, Event, Trace
+from course.checks.trace import Answer, Trace
 from course.language import joined, say
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     import torch
 
-    from course.checks.trace import Object
-
 FLOAT32 = "float32"
 IN_PLACE = "in_place"  # the rule that what is handed in stays as it is, where an exercise is exempt from it
+
+CUT = say("A claim that does not hold was not asked to its end, because that took long.")
 
 Result = Literal["passed", "failed", "not_written"]
 
@@ -57,20 +57,17 @@ class Finding:
     @property
     def is_plain(self) -> bool:
         """Whether the message says all that is to be mended, so that a hint would lead elsewhere."""
-        if self.in_place or isinstance(self.problem, NameError):
-            return True
-        if isinstance(self.problem, Mismatch | StudentError):
-            return self.problem.is_plain
-        call = last_call(self.trace.events[: self.n_events])
-        return call is not None and call.outcome.value is None
+        return bool(self.in_place) or self._reason.is_plain
 
     @property
     def message(self) -> str:
         """Why the claim does not hold, in a clause; "" if it does."""
-        if self.problem is None:
-            return ""
-        why = reason(self.problem, self.trace.events[: self.n_events])
+        why = self._reason.clause
         return joined(" ", [self.in_place, sentence(why)]) if self.in_place else why
+
+    @cached_property
+    def _reason(self) -> Reason:
+        return reason(self.problem, self.trace.events[: self.n_events]) if self.problem else Reason("")
 
 
 def sentence_of(claim: Callable) -> str:
@@ -96,14 +93,16 @@ def examine(
     *,
     exempt: Collection[str] = (),
     dtype: str = "",
+    patience: float | None = None,
     written: Written = lambda name: None,
 ) -> Finding:
     """Test a claim on stand-ins over the link; its inputs are drawn from the seed, or from its name if None.
 
     A claim that holds still fails if a call changed its arguments, unless the exercise is exempt from that
     rule. dtype: the one that answers must have, if that is the point of the exercise; otherwise an answer
-    that is right to seven digits holds, with a note. `written` returns the function or class with a given
-    name, to say which argument was changed.
+    that is right to seven digits holds, with a note. patience: for how many seconds a claim goes on after the
+    first difference; None is without limit. `written` returns the function or class with a given name, to say
+    which argument was changed.
     """
     trace = Trace(claim.__name__)
     arguments: dict[str, object] = {name: StandIn(link, trace, name) for name in parameters(claim)}
@@ -114,17 +113,25 @@ def examine(
         with (
             contextlib.redirect_stderr(sys.stdout),  # nbgrader counts a warning as a failure
             precision(counts=not dtype) as met,
-            to_its_end(trace) as failure,
+            to_its_end(trace, patience) as failure,
         ):
             claim(**arguments)
     except Exception as found:
         problem = found
     problem = failure.problem or problem
-    in_place = "" if IN_PLACE in exempt else changed_in_place(trace, written)
+    n_events = len(trace.events) if failure.problem is None else failure.n_events
+    asked = trace.events[:n_events]
+    in_place = "" if IN_PLACE in exempt else changed_in_place(asked, written)
     if problem is None and in_place:
         problem, in_place = Mismatch(message=in_place, is_plain=True), ""
+    if problem is not None and met_numpy(problem, asked):
+        again = examine(claim, AsTensors(link), seed, exempt=exempt, dtype=dtype, written=written)
+        if again.result == "passed":
+            clause = reason(problem, asked).clause
+            problem = Mismatch(message=say("{clause}; its values are right", clause=clause), is_plain=True)
     note = COUNTS if problem is None and met.is_short and not _gave_float32(trace) else ""
-    n_events = len(trace.events) if failure.problem is None else failure.n_events
+    if failure.is_cut:
+        note = CUT
     return Finding(claim.__name__, sentence_of(claim), trace, problem, in_place, note, n_events)
 
 
@@ -135,44 +142,3 @@ def _gave_float32(trace: Trace) -> bool:
         if not isinstance(event.target, Answer):  # gradients have the dtype of the answer
             given += tensors_in((event.args, event.kwargs))
     return any(str(tensor.dtype) == f"torch.{FLOAT32}" for tensor in given)
-
-
-def reason(problem: Exception, asked: Sequence[Event]) -> str:
-    """Why a claim does not hold; the arguments of the last call asked may explain a NaN or a factor."""
-    call = last_call(asked)
-    if isinstance(problem, Mismatch):
-        return problem.explained([*call.args, *call.kwargs.values()] if call else ())
-    if isinstance(problem, StudentError | NotWritten | Unreachable):
-        return problem.args[0]  # `str` would forget how it can be said in another language
-    if isinstance(problem, AssertionError):
-        return say(str(problem) or "it does not hold")
-    if "does not require grad" in str(problem):
-        return NO_GRADIENT
-    if isinstance(problem, NameError):
-        return say(
-            "`{name}` is not defined; run the given cells at the top and before this exercise, then this one",
-            name=problem.name,
-        )
-    error = f"{type(problem).__name__}: {problem}"
-    if call is None:
-        return say("the check itself stopped ({error})", error=error)
-    name = called(cast("str | Object", call.target), call.method)  # `last_call` skips backward passes
-    if call.outcome.value is None:
-        return say("`{name}` returned None; is a `return` missing?", name=name)
-    return say(
-        "the check could not go on with what `{name}` returned, {value} ({error})",
-        name=name,
-        value=_value_text(call),
-        error=error,
-    )
-
-
-def last_call(asked: Sequence[Event]) -> Event | None:
-    """The latest call that returned a value."""
-    calls = [event for event in asked if not isinstance(event.target, Answer)]
-    return next((event for event in reversed(calls) if event.outcome.kind == "value"), None)
-
-
-def _value_text(call: Event) -> str:
-    value, name = call.outcome.value, kind_name(call.outcome.value)
-    return name if len(brief(value)) > 60 else joined(": ", [name, brief(value)])

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 import torch
 
 from course.checks.brief import brief
+from course.checks.check_line import compared
 from course.checks.closeness import EXACT, is_array, is_number, near, same, tensor_of
-from course.checks.difference import agrees, describe_difference, within
+from course.checks.difference import NOTHING, agrees, describe_difference, is_plain_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.plain import tensors_in
 from course.checks.precision import nearly_same, note_precision, seven_digits_count
@@ -40,7 +41,8 @@ NEGLIGIBLE = 1e-6  # a smaller change of an answer counts as none
 class Mismatch(AssertionError):
     """A claim does not hold: what was received, what was expected, and how they differ.
 
-    is_plain: whether its message says all that is to be mended, so that no hint is needed.
+    what: what is compared, in words. of: the expression in the claim. is_plain: whether its message says all
+    that is to be mended, so that no hint is needed.
     """
 
     def __init__(
@@ -50,13 +52,25 @@ class Mismatch(AssertionError):
         *,
         message: str = "",
         what: str = "",
+        of: str = "",
         tolerance: float | None = None,
         is_plain: bool = False,
     ) -> None:
         super().__init__(message)
+        self.of = of
         self.received, self.expected = received, expected
         self.message, self.what, self.tolerance = message, what, tolerance
         self.is_plain = is_plain or _are_names(received, expected)
+
+    @property
+    def needs_no_hint(self) -> bool:
+        """Whether a hint would lead elsewhere: what is wrong is said, or is only the form of right values."""
+        if self.is_plain or self.message:
+            return self.is_plain
+        try:
+            return is_plain_difference(self.received, self.expected, self.tolerance)
+        except Exception:  # whatever a student returns
+            return False
 
     @property
     def explanation(self) -> str:
@@ -97,9 +111,9 @@ def assert_close(
     infinities, values. `what` says what is compared. Raises Mismatch.
     """
     if received is None:  # also where both came from a function that returns nothing
-        raise Mismatch(message=describe_difference(None, 0.0), what=what, is_plain=True)
+        raise Mismatch(message=NOTHING, what=what, of=compared(), is_plain=True)
     if not is_close(received, expected, tolerance=tolerance):
-        problem = Mismatch(received, expected, what=what, tolerance=tolerance)
+        problem = Mismatch(received, expected, what=what, of=compared(), tolerance=tolerance)
         fail(problem, goes_on=agrees(received, expected, _is_any))
 
 
@@ -114,7 +128,7 @@ def is_close(received: object, expected: object, *, tolerance: float | None = No
 def assert_equal(received: object, expected: object, *, what: str = "") -> None:
     """The values are exactly equal; for whole numbers, strings, lists, dictionaries. Raises Mismatch."""
     if not agrees(received, expected, _exactly):
-        problem = Mismatch(received, expected, what=what, tolerance=0.0)
+        problem = Mismatch(received, expected, what=what, of=compared(), tolerance=0.0)
         fail(problem, goes_on=agrees(received, expected, _is_any))
 
 
@@ -145,7 +159,7 @@ def assert_depends(answer: object, elsewhere: object, *, what: str = THE_ANSWER)
     says what should have changed.
     """
     if answer is None:
-        raise Mismatch(message=describe_difference(None, 0.0), is_plain=True)
+        raise Mismatch(message=NOTHING, is_plain=True)
     if not _has_moved(answer, elsewhere):
         message = say("{what} is the same for a very different input", what=say(what))
         fail(Mismatch(answer, message=message), goes_on=True)

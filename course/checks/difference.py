@@ -18,7 +18,7 @@ from course.checks.closeness import (
     tolerance_between,
 )
 from course.checks.factors import sizes_of
-from course.checks.form_difference import form_difference
+from course.checks.form_difference import form_difference, is_plain_form
 from course.checks.not_finite import not_finite
 from course.checks.number_difference import confined, first_difference, lost_total, number_difference
 from course.checks.precision import is_in_float32
@@ -33,6 +33,7 @@ from course.language import joined, say
 if TYPE_CHECKING:
     from course.checks.closeness import Numeric
 
+NOTHING = say("the result is None; is a `return` missing?")
 LARGEST = 2**1000  # larger integers may not fit into a float
 
 Container = dict | list | tuple
@@ -57,7 +58,7 @@ def describe_difference(
     the differences are, and the first of them.
     """
     if received is None and expected is not None:
-        return say("the result is None; is a `return` missing?")
+        return NOTHING
     return _described(received, expected, Circumstances(arguments, tolerance))
 
 
@@ -74,6 +75,14 @@ def agrees(received: object, expected: object, compare: Callable[[object, object
     if isinstance(received, list | tuple) and isinstance(expected, list | tuple):
         return all(agrees(r, e, compare) for r, e in zip(received, expected, strict=True))
     return compare(received, expected)
+
+
+def is_plain_difference(received: object, expected: object, tolerance: float | None = None) -> bool:
+    """Whether the description of a difference says all that is to be mended: see `is_plain_form`."""
+    if agrees(received, expected, within(tolerance)):
+        return False
+    _, one, other = _innermost(received, expected, Circumstances(tolerance=tolerance))
+    return is_plain_form(one, other)
 
 
 def within(tolerance: float | None) -> Callable[[object, object], bool]:

@@ -9,9 +9,10 @@ from torch import Tensor
 
 from course.checks.closeness import near
 from course.checks.compare import Mismatch
+from course.checks.difference import NOTHING
 from course.checks.plain import mapped, tensors_in
 from course.checks.precision import seven_digits_count
-from course.checks.standin import StandIn
+from course.checks.standin import StandIn, as_object
 from course.checks.trace import Object
 from course.language import say
 
@@ -35,7 +36,7 @@ def assert_differentiable(function: StandIn, *arguments: object) -> None:
     inputs = [tensor.detach().double().requires_grad_() for tensor in _reals(arguments)]
     outputs = call(inputs, call.weights)
     if not outputs or not all(output.requires_grad for output in outputs):
-        raise Mismatch(message=NO_GRADIENT)
+        raise Mismatch(message=NO_GRADIENT, is_plain=True)
     upstream = [_random(output, draw) for output in outputs]
     _inner(outputs, upstream).backward()
     gradients = [tensor.grad for tensor in inputs] + call.gradients()
@@ -57,7 +58,7 @@ def assert_differentiable(function: StandIn, *arguments: object) -> None:
         is_short = not near(slope(UNSEEN), slope(STEP), UNSEEN_TOLERANCE)  # of float64 both are the slope
         is_right = is_short and near(slope(FLOAT32_STEP), found, FLOAT32_TOLERANCE)
         if not is_right or not seven_digits_count():
-            raise Mismatch(message=_other_slope(call.name))
+            raise Mismatch(message=_other_slope(call.name), is_plain=True)
     call.at(at)  # a module has its old parameters again
 
 
@@ -74,7 +75,7 @@ class _Call:
     """A call of the student's code as a function of its real tensors: arguments and parameters."""
 
     def __init__(self, function: StandIn, arguments: tuple) -> None:
-        self._function, self._arguments = function, arguments
+        self._function, self._arguments = as_object(function), arguments
         target = function._target
         self.name = target.kind if isinstance(target, Object) else target
         self._is_module = isinstance(target, Object)
@@ -91,7 +92,10 @@ class _Call:
             self._function.load_state_dict(weights)
         rest = iter(inputs)
         given = mapped(self._arguments, lambda entry: next(rest) if _is_real(entry) else entry)
-        return _reals(self._function(*given))
+        answer = self._function(*given)
+        if answer is None:
+            raise Mismatch(message=NOTHING, is_plain=True)
+        return _reals(answer)
 
     def at(self, tensors: list[Tensor]) -> list[Tensor]:
         """The result for these tensors, which replace the inputs first and then the parameters."""

@@ -3,7 +3,7 @@
 import linecache
 import re
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from course.language import joined, say
 
@@ -29,7 +29,19 @@ AXES = re.compile(
     r"|must be a (3d tensor|matrix)|expects a tensor with <= 2 dimensions"
 )
 
-OF_A_NAME = frozenset({"NameError", "AttributeError", "ImportError", "SyntaxError"})
+# Errors whose message says itself what is to be mended: a name, a call without end, an end of the program.
+PLAIN = frozenset(
+    {"NameError", "AttributeError", "ImportError", "SyntaxError", "RecursionError", "SystemExit"}
+)
+SIGNATURE = re.compile(
+    r"(takes|missing) .*(positional|keyword-only) argument|(unexpected keyword|multiple values for) argument"
+    r"|takes no (keyword )?arguments"
+)
+OF_NUMPY = re.compile(r"^_(amax|amin|sum|prod|mean|var|std|any|all|ptp)\(\) got an unexpected keyword")
+OF_A_MODULE = re.compile(
+    r"has no attribute '(double|gradients|(named_)?(parameters|buffers)|(load_)?state_dict|zero_grad)'"
+)
+WITHOUT_FORWARD = 'missing the required "forward" function'
 
 # Taken from `type` itself, because a metaclass may return something else, or raise.
 NAME_OF, PARENTS_OF = (type.__dict__[name].__get__ for name in ("__name__", "__mro__"))
@@ -46,26 +58,37 @@ class StudentError(Exception):
         text: str = "",
         bases: tuple[str, ...] = (),
         name: str = "",
+        inside: tuple[str, str] = ("", ""),
     ) -> None:
         self.error, self.message, self.line, self.text, self.name = error, message, line, text, name
+        self.inside = inside  # function of another cell in which it arose, and the line there
         self.bases = bases or (error,)  # names of the exception's class and of its parents
         super().__init__(self.sentence())
 
     @property
     def is_plain(self) -> bool:
-        """Whether the message says all that is to be mended: an unknown name, or a known meaning."""
-        return not OF_A_NAME.isdisjoint(self.bases) or bool(_meaning(self.message, self.text))
+        """Whether the message says all that is to be mended, so that a hint would lead elsewhere."""
+        is_known = SIGNATURE.search(self.message) or self._meaning()
+        return not PLAIN.isdisjoint(self.bases) or bool(is_known)
 
     def sentence(self) -> str:
         """ "`attention_weights` raised ZeroDivisionError: division by zero, at line 3: `return 1 / 0`"."""
         name = f"`{self.name}`" if self.name else say("your code")
         raised = say("{name} raised {error}", name=name, error=self.error)
-        if self.message:
-            raised = joined(": ", [raised, _cut(self.message, 300)])
+        if self.message and (self.error, self.message) != ("SystemExit", "None"):
+            raised = joined(": ", [raised, cut(self.message, 300)])
         if self.line:
             raised = say("{raised}, at line {line}", raised=raised, line=self.line)
-            raised = joined(": ", [raised, f"`{_cut(self.text, 100)}`"]) if self.text else raised
-        return joined(". ", [raised, _meaning(self.message, self.text)])
+            raised = joined(": ", [raised, f"`{cut(self.text, 100)}`"]) if self.text else raised
+        function, text = self.inside
+        if function:
+            raised = say("{raised}, inside `{function}`", raised=raised, function=function)
+            raised = joined(": ", [raised, f"`{cut(text, 100)}`"]) if text else raised
+        return joined(". ", [raised, self._meaning()])
+
+    def _meaning(self) -> str:
+        of_the_call = _meaning_of_a_call(self.name, self.message) if self.line is None else ""
+        return of_the_call or _meaning(self.message, self.inside[1] or self.text)
 
 
 class NotWritten(Exception):
@@ -112,12 +135,27 @@ def described(error: BaseException, is_own: Callable[[str], bool]) -> dict:
 
 
 def student_problem(
-    name: str, class_name: str, message: str, bases: Sequence[str], function: str, line: int | None, text: str
+    name: str,
+    class_name: str,
+    message: str,
+    bases: Sequence[str],
+    frames: Sequence[Mapping],
+    line: int | None,
+    text: str,
 ) -> StudentError | NotWritten:
-    """The exception of a call as a check reports it; `name` is the call, `function` the innermost frame's."""
+    """The exception of a call as a check reports it; `name` is the call, the rest as in `described`.
+
+    Where the error arose in another cell than that of the function called, it is placed at the last line of
+    that cell, because a given cell's own line would say little.
+    """
+    innermost = frames[-1] if frames else None
     if is_stub(class_name, message, text):
-        return NotWritten(function or name)
-    return StudentError(class_name, message, line, text.strip(), tuple(bases), name)
+        return NotWritten(innermost["function"] if innermost else name)
+    inside = "", ""
+    if innermost and innermost["cell"] != frames[0]["cell"] and line == innermost["line"]:
+        own = next(frame for frame in reversed(frames) if frame["cell"] == frames[0]["cell"])
+        inside, line, text = (innermost["function"], innermost["text"].strip()), own["line"], own["text"]
+    return StudentError(class_name, message, line, text.strip(), tuple(bases), name, inside)
 
 
 def is_stub(error: str, message: str, text: str) -> bool:
@@ -125,6 +163,19 @@ def is_stub(error: str, message: str, text: str) -> bool:
     if error != "NotImplementedError":
         return False
     return "raise NotImplementedError" in text if text.strip() else not message
+
+
+def _meaning_of_a_call(name: str, message: str) -> str:
+    """A question about an error of the check's own call, before any line of the student's; "" for others."""
+    if SIGNATURE.search(message):
+        if "." in name:
+            return say("Are its parameters `self` and those that the exercise names?")
+        return say("Are its parameters those that the exercise names?")
+    if OF_A_MODULE.search(message):
+        return say("Is it an `nn.Module`?")
+    if message.endswith("object is not callable"):
+        return say("Has something else got its name since, as by `f = f(x)`?")
+    return ""
 
 
 def _meaning(message: str, text: str) -> str:
@@ -140,6 +191,12 @@ def _meaning(message: str, text: str) -> str:
             "What `backward()` is called on depends on no parameter that wants a gradient: it was computed "
             "inside `torch.no_grad()`, which also holds in every function called there, or was cut off by "
             "`detach`, `item` or `torch.tensor`"
+        )
+    if WITHOUT_FORWARD in message:
+        return say("Is there a `forward`, spelt so, and indented as a part of the class?")
+    if OF_NUMPY.search(message):
+        return say(
+            "A numpy array's method takes `axis` and `keepdims`, not `dim` and `keepdim` as a tensor's does"
         )
     if AXES.search(said) or (is_of_shape and UNPACKED.search(message)):
         return say("The tensor there has more or fewer axes than your code names: `…` stands for any number")
@@ -169,5 +226,6 @@ def _message_of(error: BaseException) -> str:
         return "(its message cannot be read)"
 
 
-def _cut(text: str, longest: int) -> str:
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning and an ellipsis if it is longer."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -9,13 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course.checks.autograd import Backward
 from course.checks.errors import described, student_problem
-from course.checks.plain import snapshot
-from course.checks.request import Objects, Reply, random_numbers_kept
+from course.checks.plain import replaced, snapshot
+from course.checks.request import GRADIENTS, Objects, Reply, random_numbers_kept
 from course.checks.trace import Object, Thing
 
 # Exceptions that a student's function raises; others, such as a keyboard interrupt, concern the caller.
@@ -51,7 +52,7 @@ class LocalLink:
         self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
     ) -> Reply:
         """Call the student's object in this process; what it prints and warns goes to standard output."""
-        name, thing = called(target, method), Thing(target) if isinstance(target, str) else target
+        name, thing = called(target, method, args), Thing(target) if isinstance(target, str) else target
         with _told(name), self._kept(), contextlib.redirect_stderr(sys.stdout):
             gradients = torch.is_grad_enabled()
             args, kwargs = snapshot((args, kwargs))
@@ -59,9 +60,26 @@ class LocalLink:
         return replace(reply, backward=reply.backward and _telling(name, reply.backward))
 
 
-def called(target: str | Object, method: str) -> str:
-    """The call in words: `attention_weights`, `RNNCell.load_state_dict`."""
+class AsTensors:
+    """A link over which numpy arrays come as tensors, to see whether an answer is right but for that."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def request(
+        self, target: str | Object, method: str, args: tuple, kwargs: dict, *, seed: int = 0
+    ) -> Reply:
+        """The reply of the link inside, with tensors."""
+        reply = self._link.request(target, method, args, kwargs, seed=seed)
+        return replace(reply, value=replaced(reply.value, np.ndarray, torch.as_tensor))
+
+
+def called(target: str | Object, method: str, args: tuple = ()) -> str:
+    """The call in words: `attention_weights`, `RNNCell.load_state_dict`, `Value.grad` for an attribute."""
     name = target if isinstance(target, str) else target.kind
+    if method == "__getattribute__" and args:
+        return f"{name}.{args[0]}"
+    method = "named_parameters" if method == GRADIENTS else method
     return f"{name}.{method}" if method else name
 
 
@@ -79,12 +97,11 @@ def _told(name: str) -> Iterator[None]:
     try:
         yield
     except THEIRS as problem:
-        fault = described(problem, _is_own)
-        function = fault.pop("frames")[-1:]
-        raise student_problem(name, function=function[0]["function"] if function else "", **fault) from None
+        raise student_problem(name, **described(problem, is_own)) from None
 
 
-def _is_own(file: str) -> bool:
+def is_own(file: str) -> bool:
+    """Whether a file holds code of the session, and not that of a library."""
     return not file.startswith(_library_folders())
 
 

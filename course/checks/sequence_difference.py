@@ -8,6 +8,7 @@ from course.checks.closeness import same
 from course.language import joined, say, say_count
 
 LEAST_ORDERED = 5  # distinct entries that are needed to recognise a shift
+MOST_ENTRIES = 6  # of a set that are listed
 AROUND = 12  # characters of a text shown on each side of the first difference
 
 
@@ -85,9 +86,10 @@ def missing_and_extra(missing: Collection[object], extra: Collection[object]) ->
 
 
 def _several(entries: Collection[object]) -> str:
-    shown = joined(", ", [brief(entry) for entry in sorted(entries, key=repr)[:3]])
-    more = len(entries) - 3
-    return say("{entries} and {count} more", entries=shown, count=more) if more > 0 else shown
+    n_shown = len(entries) if len(entries) <= MOST_ENTRIES else MOST_ENTRIES - 2  # never "and 1 more"
+    shown = joined(", ", [brief(entry) for entry in sorted(entries, key=repr)[:n_shown]])
+    more = len(entries) - n_shown
+    return say("{entries} and {count} more", entries=shown, count=more) if more else shown
 
 
 def _list_entries(entry: str) -> tuple[str, str, str, str]:

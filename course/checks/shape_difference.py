@@ -28,6 +28,15 @@ def agree(received: Tensor, expected: Tensor) -> bool:
     return bool(close(received, expected, tolerance_between(received, expected)).all())
 
 
+def is_right_in_another_shape(received: Tensor, expected: Tensor) -> bool:
+    """Whether the values are right, with axes in another order, or too many or too few of them."""
+    if received.numel() != expected.numel() or received.numel() == 0:
+        return False
+    if agree(received.reshape(-1), expected.reshape(-1)):
+        return True
+    return any(agree(received.permute(order), expected) for order in orders(received, expected))
+
+
 def orders(tensor: Tensor, expected: Tensor) -> list[tuple[int, ...]]:
     """The other orders of the tensor's axes that give the expected shape."""
     if tensor.ndim != expected.ndim or not 2 <= tensor.ndim <= MOST_AXES:

@@ -14,7 +14,9 @@ from course.checks.errors import NotWritten, StudentError, Unreachable
 from course.checks.link import Link, LocalLink
 from course.checks.plain import leaves, mapped, replaced, sendable, snapshot
 from course.checks.request import GRADIENTS, Reply
+from course.checks.to_its_end import ask_on
 from course.checks.trace import Event, Object, Outcome, Thing, Trace
+from course.language import say
 
 __all__ = [
     "Link",
@@ -24,8 +26,12 @@ __all__ = [
     "StandIn",
     "StudentError",
     "Unreachable",
+    "as_object",
     "attribute",
 ]
+
+
+A_MODULE = say("a module")
 
 
 class NoValue:
@@ -99,13 +105,34 @@ class Method(NoValue):
         return f"the method {self._name} of {self._owner!r}, which was not called,"
 
 
+class NotAnObject(TypeError):
+    """A check needs one of the student's objects, and an answer is plain data."""
+
+    def __init__(self, value: object, expected: str) -> None:
+        super().__init__("an answer is no object of the student's")
+        self.value, self.expected = value, expected
+
+
+def as_object(value: object, expected: str = A_MODULE) -> StandIn:
+    """The stand-in itself; raises NotAnObject for plain data. expected: what is needed, in words."""
+    if isinstance(value, StandIn):
+        return value
+    raise NotAnObject(value, expected)
+
+
 def attribute(stand_in: StandIn, name: str) -> object:
-    """The value of an attribute of a student's object."""
-    return stand_in._ask("__getattribute__", (name,))
+    """The value of an attribute of a student's object; raises NotAnObject if it is none."""
+    return as_object(stand_in, having(name))._ask("__getattribute__", (name,))
+
+
+def having(attribute: str) -> str:
+    """An object with this attribute or method, in words."""
+    return say("an object with `{name}`", name=attribute)
 
 
 def ask(link: Link, trace: Trace, target: str | Object, method: str, args: tuple, kwargs: dict) -> object:
     """Send one request to the link, record it in the trace, and return a copy of the answer to the check."""
+    ask_on()
     index = len(trace.events)
     given = mapped((args, kwargs), _marked)
     recorded = snapshot(given) if leaves(given) else given  # the link copies what it passes on

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from course.checks.claim import Finding
+from course.checks.errors import NotWritten
 from course.checks.explain import BOX, FAINT, GREEN, RED, Explanation, blocks, lines, prose
+from course.checks.parts import all_of
 from course.language import ENGLISH, Language, joined, say, say_count
 
 SIGNS = {"passed": ("✓", GREEN), "failed": ("✗", RED), "not_written": ("○", "inherit")}
@@ -31,13 +33,28 @@ class Verdict:
         return all(finding.result == "not_written" for finding in self.findings)
 
     @property
+    def unwritten(self) -> str:
+        """`○ Value.tanh is not written yet`; "" if everything that the claims met is written."""
+        problems = (finding.problem for finding in self.findings)
+        names = dict.fromkeys(one.name for one in problems if isinstance(one, NotWritten))
+        if not names:
+            return ""
+        return say_count(
+            "○ {names} is not written yet", "○ {names} are not written yet", len(names), names=all_of(names)
+        )
+
+    @property
     def summary(self) -> str:
-        """`4 of 5 claims hold; 1 more after you hand in`."""
+        """`4 of 5 claims hold; 1 more claim is tested after you hand in`."""
         held = sum(finding.result == "passed" for finding in self.findings)
         counted = say_count(
             "{held} of {count} claim holds", "{held} of {count} claims hold", len(self.findings), held=held
         )
-        later = say_count("{count} more after you hand in", "{count} more after you hand in", self.later)
+        later = say_count(
+            "{count} more claim is tested after you hand in",
+            "{count} more claims are tested after you hand in",
+            self.later,
+        )
         return joined("; ", [counted, later if self.later else ""])
 
     def as_text(self) -> str:
@@ -48,6 +65,8 @@ class Verdict:
         for finding in self.findings:
             yield f"{SIGNS[finding.result][0]} {self.language(finding.sentence)}"
         yield self.language(self.summary)
+        if self.unwritten:
+            yield self.language(self.unwritten)
         why = lines(self.why, self.language) if self.why else ()
         for part in (why, [self.language(self.advice)] if self.advice else ()):
             yield from ("", *part) if part else ()
@@ -58,6 +77,8 @@ class Verdict:
         more = blocks(self.why, self.language) if self.why else []
         if self.advice:
             more = [*more, f'<div style="margin-top:.5em">{prose(self.language(self.advice))}</div>']
+        if self.unwritten:
+            more = [f"<div>{prose(self.language(self.unwritten))}</div>", *more]
         why = f'<div style="margin-top:.6em">{"".join(more)}</div>' if more else ""
         counted = f'<div style="margin-top:.2em"><strong>{self.language(self.summary)}</strong></div>'
         return f'<div style="{BOX.format(colour=GREEN if self.holds else RED)}">{rows}{counted}{why}</div>'

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course.checks.compare import assert_equal
 from course.checks.errors import StudentError
-from course.checks.standin import StandIn
+from course.checks.standin import StandIn, as_object
 
 
 def with_weights(module: StandIn, weights: Mapping[str, Tensor]) -> StandIn:
@@ -16,7 +16,7 @@ def with_weights(module: StandIn, weights: Mapping[str, Tensor]) -> StandIn:
     Buffers stay as they are, and a tied weight may have a second name. Raises Mismatch if the parameters have
     other names, and StudentError, with torch's message, if they have other shapes.
     """
-    module.double()
+    as_object(module).double()
     names = module.gradients().keys()  # of parameters only, each of them once
     try:
         module.load_state_dict(dict(weights), strict=names != weights.keys())
@@ -28,7 +28,7 @@ def with_weights(module: StandIn, weights: Mapping[str, Tensor]) -> StandIn:
 
 def answer_of_new(module: StandIn, *arguments: object) -> object:
     """What a new module answers with its random first weights, of which no mistake has a record."""
-    answer = module(*arguments)
+    answer = as_object(module)(*arguments)
     events = module._trace.events
     events[-1] = replace(events[-1], by_chance=True)
     return answer

@@ -81,7 +81,7 @@ def test_a_claim_that_stumbles_over_what_came_back_has_failed(source, right):
     for known in (None, right):
         runs = run_checks(source, LocalLink({"moving_average": lambda values, width: 5}), references=known)
         assert {done.result for done in runs} == {"failed"}
-        assert "TypeError" in runs[0].message
+        assert runs[0].message == "`moving_average` returned 5, a number, where a sequence is expected"
 
 
 ORACLE = "    assert_equal(len(moving_average(values, 3)), 5)"

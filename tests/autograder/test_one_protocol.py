@@ -18,18 +18,33 @@ from warm_levels import warm_at
 
 from autograder.grading.standin import Cell, RemoteLink, Sitting
 from autograder.isolation import Limits
-from course.checks import LocalLink, NotWritten, StandIn, StudentError, Trace, Unreachable, attribute
+from course.checks import (
+    LocalLink,
+    NotWritten,
+    StandIn,
+    StudentError,
+    Trace,
+    Unreachable,
+    assert_close,
+    assert_equal,
+    attribute,
+    examine,
+    with_weights,
+)
 from course.checks.request import Reply
 from course.checks.standin import ask
 from course.checks.trace import Object
 
 ZOO = Path(__file__).with_name("zoo.py").read_text()
 NAME = "zoo"
+GIVEN = "def given(x):\n    return [][1]\n"  # another cell
+CELLS = {"given": GIVEN, NAME: ZOO}
 FUNCTIONS = (
     *("same_again", "received", "nested", "subclasses", "odd_values", "odd_tensors", "draw", "loud"),
     *("change", "change_a_little", "change_into_an_object", "change_without_end", "without_gradients"),
     *("doubled", "double_in_place", "own_gradient", "detached", "failing_backward", "functions"),
     *("too_deep", "endless", "recurse", "stub", "calls_a_stub", "no_such_name"),
+    *("yielding", "nothing", "in_numpy", "through_a_given", "makes_an_object"),
     *("long_range", "long_backward_range", "huge_empty", "huge_empty_array", "many_objects"),
 )
 CLASSES = ("Plain", "Lying", "Line", "Awkward")
@@ -57,7 +72,8 @@ def sitting():
     assert warm is not None, [warm_at(level) for level in ("landlock", "none")]
     limits = Limits(submission_seconds=900.0)
     sitting = Sitting(lambda: warm.student(limits=limits), limits)
-    assert sitting.run(Cell(ZOO, NAME)).error is None
+    for name, source in CELLS.items():
+        assert sitting.run(Cell(source, name)).error is None
     yield sitting
     sitting.close()
 
@@ -65,10 +81,11 @@ def sitting():
 @pytest.fixture(scope="module")
 def things():
     """The zoo in this process, as a notebook's cell."""
-    lines = ZOO.splitlines(keepends=True)
-    linecache.cache[f"<{NAME}>"] = (len(ZOO), None, lines, f"<{NAME}>")
     scope = {"__name__": "__main__"}
-    exec(compile(ZOO, f"<{NAME}>", "exec"), scope)
+    for name, source in CELLS.items():
+        lines = source.splitlines(keepends=True)
+        linecache.cache[f"<{name}>"] = (len(source), None, lines, f"<{name}>")
+        exec(compile(source, f"<{name}>", "exec"), scope)
     return scope
 
 
@@ -256,6 +273,42 @@ def test_the_same_calls_leave_the_same_trace_over_both_links(sitting, things, x,
     near, far = both(sitting, things, x, script, gradients=gradients)
     assert far[0] == near[0]
     assert far[1] == near[1]
+    assert not sitting.deaths
+
+
+CLAIMS = (
+    lambda nothing: assert_close(nothing(1), 2.0),
+    lambda nothing: nothing(1).sum(),
+    lambda nothing: attribute(nothing(1), "x"),
+    lambda yielding: assert_close(yielding(1), torch.ones(2)),
+    lambda yielding: yielding(1).softmax(-1),
+    lambda yielding: len(yielding(1)),
+    lambda in_numpy: assert_close(in_numpy(1).max(dim=0).values, torch.tensor(1.0).double()),
+    lambda in_numpy: in_numpy(1).softmax(-1),
+    lambda through_a_given: through_a_given(1),
+    lambda recurse: recurse(1),
+    lambda stub: stub(1),
+    lambda calls_a_stub: calls_a_stub(1),
+    lambda doubled: doubled(),
+    lambda doubled: doubled(1, 2),
+    lambda same_again: same_again((1, 2, 3))[5],
+    lambda same_again: attribute(same_again(2.5), "x"),
+    lambda same_again: assert_equal(same_again(2.5), torch.tensor([2])),
+    lambda same_again: assert_equal(sum(same_again([2, 3])), 4),
+    lambda Plain: attribute(Plain(1), "no_such_attribute"),
+    lambda Plain: assert_close(attribute(Plain(None), "x"), 1.0),
+    lambda Plain: with_weights(Plain(1), {}),
+    lambda makes_an_object: makes_an_object(1).softmax(-1),
+    lambda makes_an_object: attribute(makes_an_object(1), "no_such_attribute"),
+    lambda Line: assert_close(Line(1).gradients()["weight"], torch.ones(1)),
+)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=range(len(CLAIMS)))
+def test_a_claim_fails_in_the_same_words_over_both_links(sitting, things, claim):
+    near, far = (examine(claim, link) for link in (LocalLink(things), RemoteLink(sitting)))
+    assert (far.result, far.message, far.is_plain) == (near.result, near.message, near.is_plain)
+    assert near.result != "passed"
     assert not sitting.deaths
 
 

@@ -103,9 +103,9 @@ def test_an_argument_that_requires_a_gradient_afterwards_was_changed_here_and_th
     sentences = []
     for follows in (stand_in("follows"), local("follows")):
         follows(torch.ones(2, requires_grad=True))
-        assert changed_in_place(follows._trace, lambda name: None) == ""
+        assert changed_in_place(follows._trace.events, lambda name: None) == ""
         follows(torch.ones(2))
-        sentences.append(changed_in_place(follows._trace, lambda name: None))
+        sentences.append(changed_in_place(follows._trace.events, lambda name: None))
     assert sentences[0] == sentences[1]
     assert sentences[0].startswith("`follows` changed its argument 1 in place. Its numbers are the same, but")
 

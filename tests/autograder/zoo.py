@@ -291,6 +291,26 @@ def fail(x, number):
     raise ERRORS[number]
 
 
+def yielding(x):
+    yield x
+
+
+def nothing(x):
+    """Returns nothing."""
+
+
+def in_numpy(x):
+    return np.ones(2)
+
+
+def makes_an_object(x):
+    return Plain(x)
+
+
+def through_a_given(x):
+    return given(x)  # noqa: F821
+
+
 def recurse(x):
     return recurse(x)
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course.checks import Mismatch, Points, assert_depends, assert_equal, homework
+from course.checks import Mismatch, Points, assert_depends, assert_differentiable, assert_equal, homework
 from course.checks.check import values
 
 ROWS, LARGER = "Each query's weights sum to one.", "A weight is proportional to the exponential of its score."
@@ -25,7 +25,7 @@ def test_claims_that_hold_are_listed_and_nothing_is_returned(check, toy, capsys)
 
 def test_claims_that_are_examined_later_are_counted(check, toy, shown):
     said = shown(check, toy.each_row_sums_to_one, later=2, attention_weights=toy.reference)
-    assert said.splitlines()[-1] == "1 of 1 claim holds; 2 more after you hand in"
+    assert said.splitlines()[-1] == "1 of 1 claim holds; 2 more claims are tested after you hand in"
 
 
 def test_the_points_of_the_claims_that_hold_are_returned(check, toy):
@@ -63,7 +63,7 @@ def test_a_failure_names_the_mistake_and_puts_its_question_instead_of_a_hint(che
 def test_a_failure_without_a_name_says_what_differs_in_the_first_claim(check, toy, shown):
     said = shown(check, *toy.claims, attention_weights=lambda scores: 2 * scores.softmax(-1))
     assert "About the first ✗:\nreceived: [2  2  2  2  2]" in said
-    assert "Every value is 2 where 1 is expected." in said
+    assert "`weights.sum(-1)`: every value is 2 where 1 is expected." in said
     for mistake in toy.fingerprints["exercises"]["attention_weights"]["misconceptions"].values():
         assert mistake["diagnosis"] not in said
 
@@ -125,6 +125,10 @@ def test_each_further_try_shows_one_more_hint_and_never_two(check, toy, shown):
     assert [text.count("Hint") for text in said] == [1, 1, 1]
 
 
+def endless(scores):
+    return endless(scores)
+
+
 def in_place(scores):
     scores *= 2
     return scores.softmax(-1)
@@ -137,6 +141,12 @@ def in_place(scores):
         (lambda scores: scores @ torch.ones(3, 3), "A float32 tensor meets a float64 one"),
         (lambda scores: None, "is a `return` missing?"),
         (in_place, "changed its argument 1, `scores`, in place"),
+        (lambda scores: scores.softmax(-1).tolist(), "a list of 2, where a tensor is expected"),
+        (lambda scores: (row for row in scores), "is there a `yield` where a `return` is meant"),
+        (lambda: None, "Are its parameters those that the exercise names?"),
+        (lambda scores: exit(), "raised SystemExit, at line"),
+        (endless, "RecursionError"),
+        (torch.nn.Module(), "Is there a `forward`, spelt so, and indented as a part of the class?"),
     ],
 )
 def test_a_message_that_says_what_to_mend_has_no_hint_behind_it_and_costs_none(
@@ -229,7 +239,7 @@ def test_a_homework_without_fingerprints_checks_all_the_same(toy, shown):
     check = homework("of_nobody")
     assert "✓" in shown(check, toy.each_row_sums_to_one, attention_weights=toy.reference)
     said = shown(check, toy.each_row_sums_to_one, attention_weights=toy.softmax_over_queries)
-    assert "All 10 values differ" in said
+    assert "all 10 values differ" in said
 
 
 def test_two_long_values_that_look_the_same_where_they_are_cut_off_are_not_shown():
@@ -247,3 +257,72 @@ def test_of_sets_of_names_only_those_are_shown_that_differ(check, shown):
     assert "Entries missing: 'b'; not expected: 'c'." in said
     assert "received" not in said
     assert "Hint" not in said
+
+
+def an_entry_is_two(attention_weights):
+    """The first is two."""
+    assert_equal(attention_weights(0), torch.tensor([2, 1]))
+
+
+RIGHT = torch.tensor([2, 1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_plain"),
+    [
+        (None, True),
+        ([2, 1], True),
+        ("2, 1", True),
+        (RIGHT.double(), True),
+        (RIGHT[:, None], True),
+        (RIGHT[:, None] + 1, False),
+        (RIGHT + 1, False),
+        (torch.tensor([2, 1, 0]), False),
+        (2, False),
+    ],
+)
+def test_a_hint_stands_behind_wrong_values_and_not_behind_the_kind_or_the_shape_of_right_ones(
+    check, shown, answer, is_plain
+):
+    of = homework("toy", fingerprints=hinted(an_entry_is_two))
+    assert ("Hint" not in shown(of, an_entry_is_two, attention_weights=lambda x: answer)) is is_plain
+
+
+def hinted(claim):
+    exercises = {"attention_weights": {"hints": ["Which?"]}}
+    checks = {claim.__name__: {"exercise": "attention_weights"}}
+    return {"homework": "toy", "exercises": exercises, "checks": checks}
+
+
+def test_a_gradient_that_was_cut_off_needs_no_hint(shown):
+    def gradients_flow(attention_weights):
+        """Gradients flow back."""
+        assert_differentiable(attention_weights, torch.ones(2))
+
+    of = homework("toy", fingerprints=hinted(gradients_flow))
+    for cut in (lambda x: (2 * x).detach(), lambda x: x * x.detach()):
+        assert "Hint" not in shown(of, gradients_flow, attention_weights=cut)
+
+
+def test_values_that_look_the_same_are_not_shown():
+    assert values(Mismatch(torch.tensor([1.0]), torch.tensor([1]))) == ("", "")
+
+
+def test_methods_that_are_still_stubs_are_named(check, shown):
+    class Value:
+        def add(self):
+            return 1
+
+        def mul(self):
+            raise NotImplementedError
+
+    def sums(attention_weights):
+        """Sums."""
+        assert_equal(attention_weights().add(), 1)
+
+    def products(attention_weights):
+        """Products."""
+        assert_equal(attention_weights().mul(), 1)
+
+    said = shown(check, sums, products, attention_weights=Value)
+    assert said == "✓ Sums.\n○ Products.\n1 of 2 claims hold\n○ `Value.mul` is not written yet\n"

@@ -95,7 +95,7 @@ def test_what_holds_is_displayed_and_nothing_goes_to_standard_error(outputs):
     assert "UserWarning: deprecated" in printed.text
     assert (
         displayed.data["text/plain"]
-        == "✓ Every number is doubled.\n1 of 1 claim holds; 1 more after you hand in"
+        == "✓ Every number is doubled.\n1 of 1 claim holds; 1 more claim is tested after you hand in"
     )
     assert "✓" in displayed.data["text/html"]
 

@@ -58,3 +58,48 @@ def test_an_axis_that_is_not_there_is_told_as_one(code):
 )
 def test_no_other_error_is_explained(message, text):
     assert StudentError("ValueError", message, 2, text).sentence().endswith(f"`{text}`")
+
+
+CALLS = [
+    ("TypeError", "f() takes 1 positional argument but 2 were given", "those that the exercise names?"),
+    ("TypeError", "f() missing 1 required positional argument: 'x'", "those that the exercise names?"),
+    ("TypeError", "f() got an unexpected keyword argument 'draw'", "those that the exercise names?"),
+    ("TypeError", "'Tensor' object is not callable", "Has something else got its name since"),
+    ("AttributeError", "'f' object has no attribute 'load_state_dict'", "Is it an `nn.Module`?"),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "question"), CALLS)
+def test_an_error_of_the_checks_own_call_asks_about_what_is_called(error, message, question):
+    own = StudentError(error, message, name="f")
+    assert question in own.sentence()
+    assert own.is_plain
+    assert question not in StudentError(error, message, 3, "g(x)", name="f").sentence()
+
+
+def test_a_method_may_lack_its_self():
+    message = "Value.add() takes 1 positional argument but 2 were given"
+    assert "Are its parameters `self` and" in StudentError("TypeError", message, name="Value.add").sentence()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [("RecursionError", "maximum recursion depth exceeded"), ("SystemExit", "None"), ("NameError", "no x")],
+)
+def test_an_error_that_says_what_is_to_be_mended_is_plain(error, message):
+    assert StudentError(error, message, 2, "f(x)").is_plain
+    assert not StudentError("ValueError", message, 2, "f(x)").is_plain
+
+
+def test_numpys_words_for_an_axis_are_explained():
+    with pytest.raises(TypeError) as found:
+        torch.ones(2).numpy().max(dim=0)
+    assert "A numpy array's method takes `axis`" in StudentError("TypeError", str(found.value), 2).sentence()
+
+
+def test_a_module_without_forward_asks_for_one():
+    with pytest.raises(NotImplementedError) as found:
+        torch.nn.Module()(1)
+    error = StudentError("NotImplementedError", str(found.value))
+    assert "Is there a `forward`" in error.sentence()
+    assert error.is_plain

@@ -46,7 +46,24 @@ def test_an_argument_of_a_function_without_a_signature_has_its_number():
 def test_the_change_is_said_before_what_else_is_wrong():
     finding = found(vectors_have_length_one, rms_norm=lambda x, g, e: 2 * rms_norm_in_place(x, g, e))
     assert finding.message.startswith(
-        "`rms_norm` changed its argument 1, `x`, in place. 4 where 1 is expected."
+        "`rms_norm` changed its argument 1, `x`, in place. `answer.square().mean()`: 4 where 1 is expected."
+    )
+
+
+def test_the_change_of_an_argument_after_the_first_difference_is_not_said_before_it():
+    def twice(f):
+        """Doubled, twice."""
+        for size in (2, 3):
+            assert_close(f(torch.ones(size)), 2 * torch.ones(size))
+
+    def changes_the_second(x):
+        return 3 * (x if len(x) == 2 else x.mul_(1.5))
+
+    finding = found(twice, f=changes_the_second)
+    assert finding.message == "every value is 3 where 2 is expected"
+    assert finding.trace.events[1].outcome.changed is not None
+    assert found(twice, f=lambda x: x.mul_(3)).message.startswith(
+        "`f` changed its argument 1, `x`, in place."
     )
 
 

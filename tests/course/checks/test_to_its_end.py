@@ -1,3 +1,5 @@
+import time
+
 import pytest
 import torch
 
@@ -74,3 +76,33 @@ def test_an_answer_that_ignores_its_input_is_asked_further_and_a_condition_ends_
 def test_outside_of_a_claim_an_assertion_raises():
     with pytest.raises(Mismatch):
         assert_close(1.0, 2.0)
+
+
+def slow(x):
+    time.sleep(0.05)
+    return x + 1.0
+
+
+def test_a_claim_that_has_failed_is_not_waited_for_longer_than_the_patience():
+    def many(f):
+        """Many."""
+        for x in range(40):
+            assert_close(f(float(x)), x + 1.0 + (x > 0))
+
+    link = LocalLink({"f": slow})
+    cut = examine(many, link, patience=0.2)
+    assert 2 < len(cut.trace.events) < 20
+    assert "not asked to its end" in cut.note
+    whole = examine(many, link, patience=60.0)
+    assert (len(whole.trace.events), whole.note) == (40, "")
+    assert (cut.result, cut.message) == (whole.result, whole.message)
+
+
+def test_a_claim_that_holds_is_waited_for_however_long_it_takes():
+    def many(f):
+        """Many."""
+        for x in range(8):
+            assert_close(f(float(x)), x + 1.0)
+
+    finding = examine(many, LocalLink({"f": slow}), patience=0.0)
+    assert (finding.result, len(finding.trace.events)) == ("passed", 8)

@@ -18,16 +18,16 @@ STUB = finding("It waits.", NotWritten("later"))
 
 
 def test_each_claim_has_a_sign_that_needs_no_colour():
-    said = "✓ It holds.\n✗ It fails.\n○ It waits.\n1 of 3 claims hold"
+    said = "✓ It holds.\n✗ It fails.\n○ It waits.\n1 of 3 claims hold\n○ `later` is not written yet"
     assert Verdict((HOLDS, FAILS, STUB)).as_text() == said
     html = Verdict((HOLDS, FAILS, STUB)).as_html()
-    assert [sign for sign in html if sign in "✓✗○"] == ["✓", "✗", "○"]
+    assert [sign for sign in html if sign in "✓✗○"] == ["✓", "✗", "○", "○"]
 
 
 def test_the_list_is_followed_by_the_count_the_reason_and_the_advice():
     verdict = Verdict((HOLDS, FAILS), later=1, why=Explanation(difference="Twice."), advice="Without `sum`.")
     assert verdict.as_text().splitlines()[2:] == [
-        "1 of 2 claims hold; 1 more after you hand in",
+        "1 of 2 claims hold; 1 more claim is tested after you hand in",
         "",
         "Twice.",
         "",
@@ -42,7 +42,7 @@ def test_claims_and_advice_are_escaped():
     attack = "<script>alert(1)</script>"
     html = Verdict((finding(attack), finding(attack, NotWritten(attack))), advice=attack).as_html()
     assert "<script" not in html
-    assert html.count("&lt;script&gt;") == 3
+    assert html.count("&lt;script&gt;") == 4
     assert "<script" not in Points(0, 1, attack)._repr_html_()
 
 

@@ -1,0 +1,92 @@
+"""What stands in a check where an assertion failed, or where the check could not go on."""
+
+import ast
+import builtins
+import inspect
+import linecache
+import sys
+import textwrap
+import traceback
+from types import FrameType
+
+from torch import Tensor
+
+from course.checks.link import is_own
+from course.checks.to_its_end import has_failed
+
+LONGEST = 70  # characters of an expression; a longer one explains nothing
+
+
+def line_of(problem: BaseException) -> str:
+    """The line of the check, or of a given function that it called, at which an error arose; else ""."""
+    places = [
+        (frame.f_code.co_filename, line, frame.f_globals)
+        for frame, line in traceback.walk_tb(problem.__traceback__)
+        if is_own(frame.f_code.co_filename)
+    ]
+    return linecache.getline(*places[-1]).strip() if places else ""
+
+
+def takes_apart(line: str) -> bool:
+    """Whether a line is `a, b = f(x)`, of an answer itself and not of something that was made of it."""
+    try:
+        statements = ast.parse(line).body
+    except SyntaxError:
+        return False
+    value = statements[0].value if statements and isinstance(statements[0], ast.Assign) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return not hasattr(Tensor, value.func.attr)
+    name = value.func if isinstance(value, ast.Call) else value
+    is_of_object = isinstance(name, ast.Call)  # `module(…)(x)`
+    return is_of_object or (isinstance(name, ast.Name) and not hasattr(builtins, name.id))
+
+
+def compared() -> str:
+    """What the caller was given first, as it stands in the code that called it: `weights.sum(-1)`.
+
+    For a name, what was assigned to it. "" if that is unknown or long, or would say no more than "answer";
+    also after the first failure, as only that one is said.
+    """
+    if has_failed():
+        return ""
+    caller = sys._getframe(1)
+    frame = caller.f_back
+    try:
+        expression = _expression(frame, caller.f_code.co_name) if frame else None
+    except Exception:  # as the source may be gone, or may have changed
+        return ""
+    text = ast.unparse(expression) if expression else ""
+    return text if len(text) <= LONGEST and text != "answer" else ""
+
+
+def _expression(frame: FrameType, assertion: str) -> ast.expr | None:
+    """The first argument of the only such assertion on the line at which a frame is."""
+    code = frame.f_code
+    lines = linecache.getlines(code.co_filename, frame.f_globals)[code.co_firstlineno - 1 :]
+    tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+    line = frame.f_lineno - code.co_firstlineno + 1
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == assertion
+        and node.args
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    if len(calls) != 1:
+        return None
+    given = calls[0].args[0]
+    return _assigned(tree, given.id) or given if isinstance(given, ast.Name) else given
+
+
+def _assigned(tree: ast.AST, name: str) -> ast.expr | None:
+    """The value of the only statement that binds a name, if it is `name = value`."""
+    bound = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
+    stores = [node for node in bound if isinstance(node.ctx, ast.Store)]
+    found = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and [one for one in node.targets if one in stores]
+    ]
+    return found[0] if len(stores) == len(found) == 1 else None
