@@ -1,9 +1,13 @@
 """For an appeal, every call of an exercise's checks is listed with the student's answer and the right one."""
 
+from dataclasses import replace
+
 import pytest
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
 
 from autograder.cli import main
+from autograder.grading import preview
+from autograder.grading import told as telling
 from autograder.grading.compared import MOST_CALLS
 from autograder.grading.preview import NothingToCompare, graded_alone
 
@@ -130,10 +134,6 @@ def test_calls_are_listed_of_claims_that_do_not_hold_and_of_all_if_all_hold():
 
 def test_only_the_exercise_that_is_asked_about_is_shown(course, capsys, monkeypatch):
     """A verdict on every exercise would scroll the calls away."""
-    from dataclasses import replace
-
-    from autograder.grading import preview
-
     judged = preview.graded_alone
 
     def with_another(*args):
@@ -146,14 +146,13 @@ def test_only_the_exercise_that_is_asked_about_is_shown(course, capsys, monkeypa
 
     monkeypatch.setattr(preview, "graded_alone", with_another)
     told = []
-    from autograder.grading import told as telling
-
     as_told = telling.as_told
-    monkeypatch.setattr(
-        telling,
-        "as_told",
-        lambda record, homework: told.append([one.name for one in record.exercises]) or as_told(record, homework),
-    )
+
+    def remembered(record, homework):
+        told.append([one.name for one in record.exercises])
+        return as_told(record, homework)
+
+    monkeypatch.setattr(telling, "as_told", remembered)
     path = submit(course, "di", solved(course, WRONG))
     assert main(["try", str(path), "--root", str(course), "--calls", "moving_average"]) == 0
     assert main(["try", str(path), "--root", str(course)]) == 0
