@@ -54,8 +54,8 @@ def canvas_feedback(wanted: Export) -> Exported:
 def feedback(mark: Mark, record: SubmissionRecord, homework: HomeworkSource) -> str:
     """The mark and the comments as Markdown, in the student's language."""
     language = language_of(homework.folder.parent.parent, record.language, homework.name)
-    heading = f"# {heading_of(homework, language)}: {language(mark.total)}"
-    return "\n\n".join(filter(None, [heading, in_brief(record, homework)]))
+    parts = [f"# {heading_of(homework, language)}", f"**{language(mark.total)}**", in_brief(record, homework)]
+    return "\n\n".join(filter(None, parts))
 
 
 def with_feedback(text: str, found: Found | None) -> str:
