@@ -239,9 +239,7 @@ def _counted(rows: Mapping[str, int]) -> str:
 
 
 VERBS = {
-    "export": Verb(
-        "export marks and feedback to Canvas, Moodle, Gradescope or GitHub", _export_options, _export
-    ),
+    "export": Verb("export marks or feedback to Canvas, Moodle or another", _export_options, _export),
     "term": Verb("list marks over all homeworks, weighted", _term_options, _term),
     "backup": Verb("write the gradebook and the records into one file", _backup_options, _backup),
     "restore": Verb("put a backup into an empty gradebook", _backup_options, _restore),
