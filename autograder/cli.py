@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from autograder.words import collecting, giving_out, grading, marks, serving, students, writing
 from autograder.words.verb import Verb, say
@@ -25,20 +30,51 @@ VERBS = {
 }
 
 
+STOPPED = "stopped; what was finished is kept."
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as a service manager sends it: whatever cleans up after Ctrl-C cleans up after it too."""
+
+
 def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | None = None) -> int:
     """Run one command; an error that the user can fix is shown as a sentence, without a traceback."""
     _print_whatever_the_terminal_can_show()
-    args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
+    args, words = argparse.Namespace(traceback=True), "autograder"
     try:
-        return args.run(args)
+        with terminated_like_interrupted():
+            args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
+            words = f"autograder {args.verb}"
+            return args.run(args)
     except Exception as problem:
         if args.traceback or not _is_for_the_user(problem):
             raise
-        say(f"autograder {args.verb}: {problem}", file=sys.stderr)
+        say(f"{words}: {problem}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        say(f"\nautograder {args.verb}: stopped; what was finished is kept.", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as end:
+        say(f"\n{words}: {STOPPED}", file=sys.stderr)
+        return 128 + (signal.SIGTERM if isinstance(end, Terminated) else signal.SIGINT)
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """Raise Terminated in this process on SIGTERM; its forks, such as judges, simply end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = os.getpid()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if os.getpid() == ours:
+            raise Terminated
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _print_whatever_the_terminal_can_show() -> None:

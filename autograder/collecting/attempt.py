@@ -27,6 +27,7 @@ class Attempt:
     marked_late: bool = False  # by the platform
     several: str = "attempts"  # the plural noun for these
     notes: tuple[str, ...] = ()
+    name_in_canvas: str = ""  # of its notebook, by which Canvas takes feedback
 
 
 RENAMED = re.compile(r"(?P<name>.+?)(?:\.ipynb\.(?:txt|json|ipynb)|\.json)", re.IGNORECASE | re.DOTALL)

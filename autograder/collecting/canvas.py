@@ -52,4 +52,5 @@ def _of_one(user: str, handed: list[tuple[re.Match, File]]) -> Iterator[Attempt]
             marked_late=bool(found["late"] or found["unnamed_late"]),
             several="notebooks in one attempt",
             notes=(TYPED,) if found["entry"] else (),
+            name_in_canvas="" if found["entry"] else found.string,
         )

@@ -20,7 +20,7 @@ from nbgrader.utils import parse_utc
 from autograder.collecting.attempt import Attempt
 from autograder.collecting.choosing import Chosen
 from autograder.collecting.tree import File, Spoilt
-from autograder.submissions.collect import KEPT, MEGABYTE, TIMESTAMP, Unreadable
+from autograder.submissions.collect import IN_CANVAS, KEPT, MEGABYTE, TIMESTAMP, Unreadable
 
 MOST_BYTES_OF_A_STUDENT = 500 * MEGABYTE
 TOO_MUCH = f"more than {MOST_BYTES_OF_A_STUDENT // MEGABYTE} MB in all."
@@ -50,6 +50,7 @@ class Cabinet:
         rest = (
             [Attempt(chosen.attempt.keys, chosen.elsewhere, chosen.attempt.time)] if chosen.elsewhere else []
         )
+        self.note_name(student, chosen.attempt.name_in_canvas)
         for attempt in (*chosen.others, *rest):
             self.keep(student, contents(attempt.files, timed, notes), attempt.time)
         return notes
@@ -80,6 +81,13 @@ class Cabinet:
         self.keep(student, present, earlier)
         self._write(there, content, time)
         return ["counts now; what was there is kept"]
+
+    def note_name(self, student: str, name: str) -> None:
+        """Keep what Canvas called the notebook that counts."""
+        if name:
+            folder = self.to / KEPT / student / self.homework
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / IN_CANVAS).write_text(name, encoding="utf-8", errors="replace")
 
     def keep(self, student: str, content: Content, time: datetime | None) -> None:
         """Keep files that do not count; identical ones are kept once."""

@@ -239,21 +239,22 @@ def written_points(graded: Graded, plan: Plan) -> dict[str, float | None]:
 
 @contextlib.contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Delay Ctrl-C until the end of this block; a second Ctrl-C interrupts it at once.
+    """Delay Ctrl-C and SIGTERM until the end of this block; a second one interrupts it at once.
 
     For the main thread only.
     """
-    pressed: list[int] = []
+    arrived: list[int] = []
 
     def remember(signal_number: int, frame: FrameType | None) -> None:
-        if pressed:
+        if arrived:
             raise KeyboardInterrupt
-        pressed.append(signal_number)
+        arrived.append(signal_number)
 
-    before = signal.signal(signal.SIGINT, remember)
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for first in arrived:
+        signal.raise_signal(first)

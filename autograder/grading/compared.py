@@ -158,11 +158,14 @@ def _in_a_row(text: str) -> str:
 
 
 def in_words(claims: Sequence[Compared]) -> Iterator[str]:
-    """The claims as lines for a terminal."""
+    """The claims as lines for a terminal, with the calls of those that do not hold; of all, if all hold."""
+    disputed = [claim for claim in claims if not (claim.holds and claim.holds_in_notebook)]
     for claim in claims:
         kind = "hidden; " if claim.is_hidden else ""
         graded, home = _holds(claim.holds), _holds(claim.holds_in_notebook)
         yield f"{claim.claim} ({kind}as graded: {graded}; with the notebook's own inputs: {home})"
+        if claim not in (disputed or claims):
+            continue
         shown = sorted(claim.calls, key=lambda call: call.is_same)[:MOST_CALLS]
         for call in shown:
             yield f"  {' ' if call.is_same else '≠'} {call.typed}"

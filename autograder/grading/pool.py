@@ -139,5 +139,7 @@ def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]
         try:
             yield wait
         finally:
+            if not starting.done():
+                warm.not_wanted()
             if starting.exception() is None:
                 warm.close()

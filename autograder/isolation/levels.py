@@ -91,8 +91,11 @@ def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
         warnings.simplefilter("ignore", DeprecationWarning)  # the fork only makes system calls and exits
         trial = os.fork()
     if trial == 0:
-        os.write(tell, trial_problem(name, place, secret).encode()[:4096])
-        os._exit(0)
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+            os.write(tell, trial_problem(name, place, secret).encode()[:4096])
+        finally:
+            os._exit(0)  # whatever happens, what the parent has begun is not undone here
     os.close(tell)
     finished = select.select([answer], [], [], TRIAL_SECONDS)[0]
     problem = os.read(answer, 4096).decode(errors="replace") if finished else "it did not finish"

@@ -43,6 +43,7 @@ class Warm:
         self.limits = limits or Limits()
         self.imports = imports
         self.is_ready = False
+        self.is_unwanted = False
 
     def __enter__(self) -> "Warm":
         self.home = tempfile.TemporaryDirectory(prefix="warm-")
@@ -57,6 +58,8 @@ class Warm:
         )
         theirs.close()
         self.owner = os.getpid()
+        if self.is_unwanted:
+            self.hang_up()
         try:
             greeting = self.greeting()
             self.uid, self.left_out = greeting["uid"], greeting["left_out"]
@@ -65,6 +68,16 @@ class Warm:
             self.close()
             raise
         return self
+
+    def not_wanted(self) -> None:
+        """In another thread than the one that waits for its start: end it now, which that thread notices."""
+        self.is_unwanted = True  # first: it may not be connected yet
+        if hasattr(self, "connection"):
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        with contextlib.suppress(OSError):  # it may have been closed meanwhile
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def greeting(self) -> dict:
         """The message of the zygote when it is ready."""

@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -152,8 +152,16 @@ def reap() -> None:
 
 def refuse(listener: socket.socket, sentence: str) -> NoReturn:
     """Tell the grader why there will be no warm process."""
-    channel.send(listener, json.dumps({"problem": sentence}).encode())
+    tell(listener, {"problem": sentence})
     sys.exit(sentence)
+
+
+def tell(listener: socket.socket, greeting: Mapping[str, object]) -> None:
+    """Greet the grader; if it has ended meanwhile, this process ends too, and nobody needs to know."""
+    try:
+        channel.send(listener, json.dumps(greeting).encode())
+    except (BrokenPipeError, ConnectionResetError):
+        os._exit(0)
 
 
 def main() -> None:
@@ -173,7 +181,7 @@ def main() -> None:
         refuse(listener, str(problem))
     except Exception as error:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
-    channel.send(listener, json.dumps({"uid": os.geteuid(), "left_out": left_out}).encode())
+    tell(listener, {"uid": os.geteuid(), "left_out": left_out})
     serve(listener, Keeper(sandbox, shell, session), place)
 
 

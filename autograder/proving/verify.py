@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograder.checking import rules
 from autograder.checking.versions import made_from
+from autograder.isolation.confinement import die_with_parent
 from autograder.proving.bench import Bench, Candidate
 from autograder.proving.deviations import deviations
 from autograder.proving.proof import ALTERNATIVE, CONSTANT, MISCONCEPTION, REFERENCE, STUB, Proof, Tried
@@ -51,9 +53,22 @@ def verify(
             for one in homework.exercises
         ]
     context = get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
-        begun = {task: pool.submit(_prove_task, task) for task in sorted(tasks, key=_work, reverse=True)}
-        yield from (begun[task].result() for task in tasks)
+    with ProcessPoolExecutor(
+        jobs or os.cpu_count(), mp_context=context, initializer=_end_with_parent
+    ) as pool:
+        try:
+            begun = {task: pool.submit(_prove_task, task) for task in sorted(tasks, key=_work, reverse=True)}
+            yield from (begun[task].result() for task in tasks)
+        except BaseException:  # Ctrl-C too: nobody waits for a proof that takes a minute
+            for process in active_children():
+                process.kill()
+            raise
+
+
+def _end_with_parent() -> None:
+    """In a process of the pool: the parent alone hears Ctrl-C, and if it is killed, this one ends too."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @cache

@@ -21,6 +21,7 @@ LARGEST_NOTEBOOK = 20 * MEGABYTE
 SUBMITTED = "submitted"  # the course's folder of them, as nbgrader calls it
 TIMESTAMP = "timestamp.txt"
 KEPT = ".kept"  # the folder beside the students' with the attempts that do not count
+IN_CANVAS = "name_in_canvas.txt"  # in the folder of a student's attempts: the file's name in Canvas's zip
 # What nbgrader puts beside a submission: when it arrived, and the secret by which its student finds feedback.
 RECEIPT = (TIMESTAMP, "submission_secret.txt")
 NOT_IN_NAMES = frozenset('"<>\\')
@@ -115,6 +116,14 @@ def earlier_attempts(submissions: Path, student: str, homework: str) -> list[Fou
     folders = sorted(path for path in folder.glob("*") if path.is_dir() and not path.is_symlink())
     found = (_attempt(student, path, homework) for path in folders)
     return [attempt for attempt in found if attempt.path is not None]
+
+
+def name_in_canvas(submissions: Path, student: str, homework: str) -> str:
+    """What Canvas called the notebook in the zip that was collected last; "" if it came from elsewhere."""
+    try:
+        return read(submissions / KEPT / student / homework / IN_CANVAS, limit=2_000).decode()
+    except (Unreadable, UnicodeDecodeError):
+        return ""
 
 
 def _timestamp(path: Path) -> str | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.markup import one_line
+from autograder.source.address import without_address
 from autograder.source.earlier_releases import digest_of, nbgraders_checksum, plain
 from autograder.source.homework import TEXT_STUB, words_below
 from autograder.source.released import EarlierCell, Role, SourceCell, defined_names
@@ -102,7 +103,16 @@ def _same_text(handed: HandedCell, cell: SourceCell) -> bool:
         return not set(cell.defines).isdisjoint(defined_names(handed.source))
     if cell.role == "written":
         return _keeps_the_question(handed.source, cell.released)
-    return plain(handed.source) == plain(cell.released) or _was(cell, handed.source)
+    return _is_the_text_of(cell, handed.source)
+
+
+def _is_the_text_of(cell: SourceCell, text: str) -> bool:
+    return _says_the_same(text, cell.released) or _was(cell, text)
+
+
+def _says_the_same(text: str, released: str) -> bool:
+    """Whether two texts differ at most in the address of the course, which may move after the release."""
+    return without_address(plain(text)) == without_address(plain(released))
 
 
 def _was(cell: SourceCell, text: str) -> bool:
@@ -125,7 +135,7 @@ def _is_retired(handed: HandedCell, retired: Retired) -> bool:
 def _is_copy(handed: HandedCell, source: Sequence[SourceCell]) -> bool:
     """Whether a cell that was not recognised repeats one of ours word for word."""
     ours = (cell for cell in source if cell.role in ("check", "given"))
-    return any(plain(handed.source) == plain(cell.released) or _was(cell, handed.source) for cell in ours)
+    return any(_is_the_text_of(cell, handed.source) for cell in ours)
 
 
 def _rebuilt(handed: HandedCell, cell: SourceCell | None) -> RepairedCell:
@@ -203,7 +213,7 @@ def _is_the_students(cell: SourceCell) -> bool:
 
 
 def _text_differs(handed: HandedCell, cell: SourceCell) -> bool:
-    return not _is_the_students(cell) and plain(handed.source) != plain(cell.released)
+    return not _is_the_students(cell) and not _says_the_same(handed.source, cell.released)
 
 
 def _settings_differ(handed: HandedCell, cell: SourceCell | EarlierCell) -> bool:

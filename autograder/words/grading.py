@@ -6,6 +6,7 @@ import argparse
 import gc
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,7 +203,8 @@ def _try_options(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--calls",
         metavar="EXERCISE",
-        help="also list the calls that its checks make, with the student's answer beside the right one",
+        help="show this exercise alone: the calls of its claims that do not hold (of all, if all hold), with "
+        "the student's answer above the right one; then what its student would read",
     )
     isolation_option(part)
 
@@ -219,10 +221,13 @@ def _try(args: Arguments) -> int:
     record = RecordFolder(args.root / "grades", name).find(args.student) if args.student else None
     seed = record.seed if record else None
     alone = graded_alone(args.notebook, name, args.root, args.isolation, seed, args.calls)
-    say(*in_words(as_told(alone.graded.record, alone.homework)))
+    graded = alone.graded.record
     if alone.compared:
-        say(f"\nThe calls of {args.calls}. They show hidden inputs, so they are for you:")
-        say(*compared.in_words(alone.compared))
+        say(f"The calls of {args.calls}. They show hidden inputs, so they are for you:")
+        say(*compared.in_words(alone.compared), f"\nWhat the student would read of {args.calls}:")
+        asked_about = tuple(one for one in graded.exercises if one.name == args.calls)
+        graded = replace(graded, exercises=asked_about)
+    say(*in_words(as_told(graded, alone.homework)))
     say(f"\nMade by: {made_by(alone.graded.record)}. Nothing was written.")
     return 0
 

@@ -13,6 +13,7 @@ from autograder.words.verb import Arguments, Verb, at_work, counted, gradebook_o
 
 def _export_options(part: argparse.ArgumentParser) -> None:
     formats = ["csv", "canvas", "moodle", "gradescope", "gradescope-autograder", "github-classroom"]
+    formats += ["canvas-feedback"]
     part.add_argument("homework", metavar="HOMEWORK")
     part.add_argument("format", choices=formats, metavar="FORMAT", help=", ".join(formats))
     part.add_argument("--sheet", type=Path, metavar="FILE", help="the sheet exported by Canvas or Moodle")
@@ -36,6 +37,7 @@ def _export_options(part: argparse.ArgumentParser) -> None:
 
 def _export(args: Arguments) -> int:
     from autograder.marks.exports.formats import Export, export
+    from autograder.reporting.canvas_feedback import canvas_feedback
 
     wanted = Export(
         args.root,
@@ -47,7 +49,7 @@ def _export(args: Arguments) -> int:
         stop_if_unmarked=args.unmarked == "stop",
         hidden=args.hidden,
     )
-    made = export(wanted, args.format)
+    made = canvas_feedback(wanted) if args.format == "canvas-feedback" else export(wanted, args.format)
     for note in made.notes:
         say(f"Note: {note}.", file=sys.stderr)
     if args.to is None:
@@ -237,7 +239,7 @@ def _counted(rows: Mapping[str, int]) -> str:
 
 
 VERBS = {
-    "export": Verb("export marks to Canvas, Moodle, Gradescope or GitHub", _export_options, _export),
+    "export": Verb("export marks or feedback to Canvas, Moodle or another", _export_options, _export),
     "term": Verb("list marks over all homeworks, weighted", _term_options, _term),
     "backup": Verb("write the gradebook and the records into one file", _backup_options, _backup),
     "restore": Verb("put a backup into an empty gradebook", _backup_options, _restore),

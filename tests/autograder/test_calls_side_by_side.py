@@ -1,9 +1,13 @@
 """For an appeal, every call of an exercise's checks is listed with the student's answer and the right one."""
 
+from dataclasses import replace
+
 import pytest
 from grading import NAME, RIGHT, catalogue, new_course, solved, submit
 
 from autograder.cli import main
+from autograder.grading import preview
+from autograder.grading import told as telling
 from autograder.grading.compared import MOST_CALLS
 from autograder.grading.preview import NothingToCompare, graded_alone
 
@@ -106,6 +110,54 @@ def test_the_word_prints_them_and_writes_nothing(course, capsys):
     assert lines[at + 2].startswith("      theirs: [")
     assert lines[at + 3].startswith("      right:  [")
     assert sorted(course.rglob("*")) == before
+    read = lines.index("What the student would read of moving_average:")
+    assert read > at, "the calls come first, because a terminal shows its end"
+    assert any(line.startswith("  ✗ ") for line in lines[read:])
+    assert lines[-1].startswith("Made by: ")
+
+
+def test_calls_are_listed_of_claims_that_do_not_hold_and_of_all_if_all_hold():
+    from autograder.grading.compared import Call, Compared, in_words
+
+    def shown(**holds):
+        claims = [
+            Compared(name, False, here, (Call(f"f_{name}()", "1", "1", True),), home)
+            for name, (here, home) in holds.items()
+        ]
+        lines = [*in_words(claims)]
+        assert [name for name in holds if any(line.startswith(f"{name} (") for line in lines)] == [*holds]
+        return [name for name in holds if any(f"f_{name}()" in line for line in lines)]
+
+    assert shown(a=(True, True), b=(False, True), c=(True, False), d=(False, False)) == ["b", "c", "d"]
+    assert shown(a=(True, True), b=(True, True)) == ["a", "b"]
+
+
+def test_only_the_exercise_that_is_asked_about_is_shown(course, capsys, monkeypatch):
+    """A verdict on every exercise would scroll the calls away."""
+    judged = preview.graded_alone
+
+    def with_another(*args):
+        alone = judged(*args)
+        record = alone.graded.record
+        [one] = [found for found in record.exercises if found.name == "moving_average"]
+        others = (one, replace(one, name="another", points=99.0))
+        graded = replace(alone.graded, record=replace(record, exercises=others))
+        return replace(alone, graded=graded)
+
+    monkeypatch.setattr(preview, "graded_alone", with_another)
+    told = []
+    as_told = telling.as_told
+
+    def remembered(record, homework):
+        told.append([one.name for one in record.exercises])
+        return as_told(record, homework)
+
+    monkeypatch.setattr(telling, "as_told", remembered)
+    path = submit(course, "di", solved(course, WRONG))
+    assert main(["try", str(path), "--root", str(course), "--calls", "moving_average"]) == 0
+    assert main(["try", str(path), "--root", str(course)]) == 0
+    assert told == [["moving_average"], ["moving_average", "another"]]
+    assert "of 4 points" in capsys.readouterr().out
 
 
 def test_only_some_of_many_calls_are_shown_those_that_differ_first():

@@ -153,6 +153,70 @@ def test_an_honest_submission_of_an_earlier_release_has_a_note_and_no_flag(hande
     assert repaired.cell("moving_average-hidden").of.nbgrader["points"] == 3
 
 
+MOVED = Address("https://example.edu/another/place", "v2")
+
+
+@pytest.fixture
+def rebuilt_after_the_move(built, tmp_path):
+    """Rebuild on the homework whose course has moved: moved(notebook, correct, is_on_record)."""
+
+    def rebuild(notebook, *, correct=lambda cells: None, is_on_record=True):
+        moved = build_homework(load(MINI), MOVED)
+        correct(moved)
+        if is_on_record:
+            keep(tmp_path, released(built), released(moved))
+        cells = parse(json.dumps(notebook).encode()).cells
+        return repair(cells, with_earlier(source_cells(moved), tmp_path))
+
+    return rebuild
+
+
+@pytest.mark.parametrize("is_on_record", [True, False])
+@pytest.mark.parametrize("has_metadata", [True, False])
+def test_an_address_that_moved_makes_no_notebook_old(
+    handed_in, rebuilt_after_the_move, is_on_record, has_metadata
+):
+    if has_metadata:
+        handed_in = ComputeChecksums().preprocess(nbformat.from_dict(handed_in), {})[0]
+    else:
+        for cell in handed_in["cells"]:
+            cell["metadata"] = {}
+            del cell["id"]
+    assert "example.org/course@v1" in json.dumps(handed_in)
+    repaired = rebuilt_after_the_move(handed_in, is_on_record=is_on_record)
+    assert repaired.notes == ()
+    assert bool(repaired.flags) is not has_metadata  # that it lost its metadata
+    assert not any("hanged" in flag or "Restored" in flag for flag in repaired.flags)
+    assert "example.edu/another/place@v2" in repaired.cell("setup").source
+    assert "example.org/course@v1" not in "".join(cell.source for cell in repaired.cells)
+
+
+def test_what_is_old_for_another_reason_is_still_told_after_a_move(handed_in, rebuilt_after_the_move):
+    def correct(moved):
+        named(moved, "moving_average-check")["source"] += "\n# corrected"
+
+    said = "Made from an earlier release; brought up to date: 1 cell (moving_average-check)."
+    repaired = rebuilt_after_the_move(handed_in, correct=correct)
+    assert (repaired.flags, repaired.notes) == ((), (said,))
+
+
+def test_a_set_up_cell_whose_code_was_corrected_is_old(handed_in, rebuilt_after_the_move):
+    def correct(moved):
+        named(moved, "setup")["source"] += "\nprint('ready')"
+
+    said = "Made from an earlier release; brought up to date: 1 cell (setup)."
+    assert rebuilt_after_the_move(handed_in, correct=correct).notes == (said,)
+
+
+def test_a_set_up_cell_that_the_student_changed_beside_the_address_is_flagged(
+    handed_in, rebuilt_after_the_move
+):
+    named(handed_in, "setup")["source"] += "\nprint('mine')"
+    repaired = rebuilt_after_the_move(handed_in)
+    assert repaired.flags == ("Changed by the student and restored: 1 cell (setup).",)
+    assert repaired.notes == ()
+
+
 def test_a_submission_of_the_latest_release_has_neither(corrected, rebuilt_on_correction):
     repaired = rebuilt_on_correction(answered(released(corrected), {"moving_average": ANSWER}))
     assert (repaired.flags, repaired.notes) == ((), ())

@@ -9,9 +9,10 @@ from downloads import HOMEWORK, notebook, zipped
 
 from autograder.collecting import filing, gather, tree
 from autograder.collecting.tree import opened
-from autograder.submissions.collect import Unreadable
+from autograder.submissions.collect import IN_CANVAS, Unreadable
 
 GOOD = {"doejane_40112_900001_hw2_backprop.ipynb": notebook("jane")}
+COLLECTED = {f"40112/{HOMEWORK}/{HOMEWORK}.ipynb", f".kept/40112/{HOMEWORK}/{IN_CANVAS}"}
 
 
 def everything_below(folder):
@@ -36,9 +37,9 @@ def test_a_name_that_leads_elsewhere_is_left_out_and_the_rest_collected(name, tm
     collected = gather(source, HOMEWORK, outside / "submitted")
     assert [note.split(": ")[-1] for note in collected.notes] == ["its name leads out of the folder"]
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path != source]
-    assert [path.relative_to(outside).as_posix() for path in written] == [
-        f"submitted/40112/{HOMEWORK}/{HOMEWORK}.ipynb"
-    ]
+    assert {path.relative_to(outside).as_posix() for path in written} == {
+        f"submitted/{name}" for name in COLLECTED
+    }
 
 
 def test_a_refused_name_is_reported(tmp_path):
@@ -92,7 +93,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(tree, "LARGEST_FILE", 1_000_000)
     bomb = {"bombbo_40113_900002_hw2_backprop.ipynb": b"0" * 5_000_000, **GOOD}
     collected = gather(zipped(tmp_path / "c.zip", bomb), HOMEWORK, tmp_path / "submitted")
-    assert everything_below(tmp_path / "submitted") == [f"40112/{HOMEWORK}/{HOMEWORK}.ipynb"]
+    assert set(everything_below(tmp_path / "submitted")) == COLLECTED
     assert any("it says it has 5 MB" in note for note in collected.notes)
 
 

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import zipfile
 from dataclasses import dataclass
 
 # lib/gradebook_importer.rb of canvas-lms: GRADEBOOK_IMPORTER_RESERVED_NAMES and NON_ASSIGNMENT_COLUMN_HEADERS
@@ -97,3 +98,25 @@ def gradescope_imports(text):
         assert 0 <= test["score"] <= test["max_score"]
     score = results.get("score", sum(test["score"] for test in tests))  # a score at the top replaces the sum
     return score, sum(test["max_score"] for test in tests), [t for t in tests if t["visibility"] == "visible"]
+
+
+def canvas_attaches(data, uploaded):
+    """({user: (attachment, content)}, ignored names); Assignment#infer_comment_context_from_filename.
+
+    uploaded: user, by number or anonymous sign → the numbers of the files of their submission.
+    """
+    found, ignored = {}, []
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for entry in archive.infolist():
+            name = entry.filename.rpartition("/")[2]
+            pieces = [piece for piece in name.split("_") if piece != "LATE"]
+            numbers = pieces[1:3] if pieces[0] == "anon" else [p for p in pieces if re.fullmatch(r"\d+", p)]
+            user, number = [*numbers, None, None][:2]
+            if pieces[-1].startswith("link") or name.startswith("._"):
+                number = None
+            if number is None or number not in uploaded.get(user, ()):
+                ignored.append(entry.filename)
+                continue
+            assert user not in found, "one file each is expected here"
+            found[user] = (number, archive.read(entry))
+    return found, ignored

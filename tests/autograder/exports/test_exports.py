@@ -304,7 +304,7 @@ def test_the_command_offers_the_formats_there_are(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     offered = " ".join(capsys.readouterr().out.split())
-    assert ", ".join(FORMATS) in offered
+    assert ", ".join([*FORMATS, "canvas-feedback"]) in offered
 
 
 def run_autograder(tmp_path, submitted, grades=0):
