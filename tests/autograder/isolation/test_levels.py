@@ -6,7 +6,7 @@ import pytest
 from forked import forked
 from warm_levels import CONFINED, warm_or_skip
 
-from autograder.isolation import IsolationUnavailable, bwrap, choose, confinement, kernel, landlock
+from autograder.isolation import IsolationUnavailable, bwrap, choose, confinement, kernel, landlock, levels
 
 
 def test_the_best_is_the_first_that_works():
@@ -40,6 +40,12 @@ def test_a_process_that_keeps_its_rights_is_not_taken_for_confined(monkeypatch):
 
     monkeypatch.setattr(confinement, "verify_powerless", keep_rights)
     with pytest.raises(IsolationUnavailable, match="could not give up its rights"):
+        choose("landlock")
+
+
+def test_a_trial_that_ends_without_an_answer_has_not_shown_that_a_level_holds(monkeypatch):
+    monkeypatch.setattr(levels, "trial_problem", lambda *_: os._exit(0))
+    with pytest.raises(IsolationUnavailable, match="the trial ended unexpectedly"):
         choose("landlock")
 
 
