@@ -49,7 +49,7 @@ class Printed(io.TextIOBase):
             return ""
         return say_count(
             "[{count} more line that your code printed is not shown]",
-            "[{count:,} more lines that your code printed are not shown]",
+            "[{count} more lines that your code printed are not shown]",
             max(self._lines, 1),
         )
 
