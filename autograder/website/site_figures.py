@@ -13,8 +13,8 @@ from course.ladder.weights import SEED
 from course.models import GPT
 
 OF_ONE_TRAINING = (
-    "Click a word or type one: the bars show what each model expects. Then let each continue. (The networks are "
-    "those of one training, with their own bits; the lectures' ladder has the means of three.)"
+    "Click a word or type one: the bars show what each model expects. Then let each continue. (The networks "
+    "are those of one training, with their own bits; the lectures' ladder has the means of three.)"
 )
 N_STORIES = 12  # read again after every change: enough for a tenth of a bit, few enough to be quick
 
