@@ -32,7 +32,7 @@ def read(statement: ast.stmt) -> frozenset[str]:
 
 
 def changed(statement: ast.stmt) -> frozenset[str]:
-    """The names whose objects it changes: `f.__code__ = …`, `C.forward = …`, `setattr(C, …)`."""
+    """The names whose objects it changes: `f.__code__ = …`, `setattr(C, …)`, `C.__setattr__(…)`."""
     return frozenset(name for node in ast.walk(statement) for name in _changed_by(node))
 
 
@@ -43,7 +43,12 @@ def _changed_by(node: ast.AST) -> Iterator[str]:
                 thing = thing.value
             if isinstance(thing, ast.Name):
                 yield thing.id
-        case ast.Call(func=ast.Name("setattr"), args=[ast.Name(name), *_]):
+        case (
+            ast.Call(
+                func=ast.Name("setattr") | ast.Attribute(attr="__setattr__"), args=[ast.Name(name), _, _]
+            )
+            | ast.Call(func=ast.Attribute(value=ast.Name(name), attr="__setattr__"))
+        ):
             yield name
 
 

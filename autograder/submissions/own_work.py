@@ -96,7 +96,10 @@ class OwnWork:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """What the cells' top-level names refer to: "" is code of the notebook. The last binding counts."""
+        """What the cells' top-level names refer to: "" is code of the notebook. The last binding counts.
+
+        `.name` is an attribute that a class, or a statement outside of functions, sets to a module.
+        """
         aliases: dict[str, str] = {}
         for cell in self.submission.cells:
             if cell.kind == "code" and cell.role == "given":
@@ -105,7 +108,10 @@ class OwnWork:
             code = statement.code
             if code.binds:
                 means = _imports(code.tree, code.known(aliases)) if code.is_searchable else {}
-                aliases |= {name: means.get(name, "") for name in code.binds}
+                aliases |= dict.fromkeys(code.binds, "")
+                aliases |= {
+                    name: path for name, path in means.items() if name in code.binds or name[0] == "."
+                }
             aliases |= self.starred.get(at, {})
         return aliases
 
@@ -273,7 +279,7 @@ def _given(source: str) -> Mapping[str, str]:
 
 def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]:
     """The modules and members that the names in a statement refer to, given what was known before it."""
-    if isinstance(statement, SCOPES):
+    if isinstance(statement, SCOPES) and not isinstance(statement, ast.ClassDef):
         return {}
     try:
         return Names.of(ast.Module([statement], []), known).aliases

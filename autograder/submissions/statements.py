@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from autograder.submissions.own_modules import imports
 from course.checks.forbidden import parsed
 from course.language import say
 
+PARTS = re.compile("[.:]")  # `resolve_name("torch:topk")`
 LONGEST_KEPT = 5_000  # characters
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 MOST_PAIRS = 5_000_000  # of a name that a statement binds and a place in it where one is looked up
@@ -57,7 +59,7 @@ class Code:
             elif isinstance(node, ast.alias):
                 found |= {*node.name.split("."), "import"}
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found |= set(node.value[:200].split("."))
+                found |= set(PARTS.split(node.value[:200]))
                 found |= {"py"} if ".py" in node.value else set()
         return frozenset(found)
 
@@ -107,8 +109,9 @@ class Code:
                 yield node.value
 
     def known(self, aliases: Mapping[str, str]) -> dict[str, str]:
-        """The entries of `aliases` whose names occur in it."""
-        return {name: aliases[name] for name in self.words & aliases.keys()}
+        """The entries of `aliases` whose names occur in it, as names or attributes."""
+        names = self.words.union(f".{name}" for name in self.words)
+        return {name: aliases[name] for name in names & aliases.keys()}
 
 
 class Statement(NamedTuple):
