@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from symtable import SymbolTable, symtable
+
+from course.checks.bound_to import bindings
 
 
 def bound(statement: ast.stmt) -> frozenset[str]:
@@ -50,6 +53,35 @@ def _changed_by(node: ast.AST) -> Iterator[str]:
             | ast.Call(func=ast.Attribute(value=ast.Name(name), attr="__setattr__"))
         ):
             yield name
+
+
+def given(statement: ast.stmt) -> Mapping[str, list[ast.AST | None]]:
+    """Name → what a statement binds it to: expressions, definitions, imports, and None for all else."""
+    found: dict[str, list[ast.AST | None]] = defaultdict(list)
+    unknown: Counter[str] = Counter()
+    for node in ast.walk(statement):
+        match node:
+            case ast.arguments():
+                continue  # a call may give something else
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found[name].append(node)
+            case ast.alias(name=name, asname=other):
+                found[other or name.partition(".")[0]].append(node)
+            case ast.Name(id=str(name), ctx=ast.Store()) | ast.arg(arg=str(name)):
+                unknown[name] += 1
+            case (
+                ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.ExceptHandler(name=str(name))
+            ):
+                unknown[name] += 1
+        values = list(bindings(node))
+        unknown.subtract({name for name, _ in values})
+        for name, value in values:
+            found[name].append(value)
+    for name in +unknown:
+        found[name].append(None)
+    return found
 
 
 def _scopes(statement: ast.stmt) -> list[SymbolTable]:

@@ -20,12 +20,13 @@ from autograder.submissions.hidden_code import (
     READING,
     RUNNING,
     WORDS,
+    is_plain,
     out_of_sight,
 )
 from autograder.submissions.own_modules import is_installed, written
 from autograder.submissions.repair import Repaired
 from autograder.submissions.starred import starred
-from autograder.submissions.statements import SCOPES, Statement, codes, read
+from autograder.submissions.statements import Statement, codes, read
 from course.checks.forbidden import IMPORTING, LONGEST_SOURCE, Names, Rule, uses_in
 from course.language import joined, say
 
@@ -41,6 +42,7 @@ class OwnWork:
     submission: Repaired
     exercises: Sequence[Exercise]
     unread: list[str] = field(default_factory=list)  # answers longer than anybody writes
+    plain: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_plain`
     told: dict[Rule, set[str]] = field(default_factory=dict, init=False)  # the words that tell, by rule
 
     def __post_init__(self) -> None:
@@ -197,7 +199,9 @@ class OwnWork:
             say("`{name}` in {where} (line {line})", name=name, where=entry.where, line=line)
             for entry in self.statements
             if entry.code.words & WORDS
-            for line, name in out_of_sight(entry.code.tree, self.shadowed)
+            for line, name in out_of_sight(
+                entry.code.tree, self.shadowed, frozenset(filter(self.is_plain, entry.code.timed))
+            )
             if not (entry.cell and name in RUNNING | READING)  # a remark on its exercise says so
         ]
         if places:
@@ -210,6 +214,15 @@ class OwnWork:
     def shadowed(self) -> frozenset[str]:
         """The names of what only looks that these cells have given to something else."""
         return ONLY_LOOKING & {name for entry in self.statements for name in entry.code.gives}
+
+    def is_plain(self, name: str) -> bool:
+        """Whether whatever the notebook binds a name to is a definition, or text that binds nothing."""
+        if name not in self.plain:
+            values = [
+                value for entry in self.binders.get(name, ()) for value in entry.code.given.get(name, [])
+            ]
+            self.plain[name] = bool(values) and all(map(is_plain, values))
+        return self.plain[name]
 
     def own_modules(self, ran: Collection[int]) -> Iterator[str]:
         """A sentence if the cells that ran have imported modules that the submission brings along."""
@@ -279,7 +292,7 @@ def _given(source: str) -> Mapping[str, str]:
 
 def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]:
     """The modules and members that the names in a statement refer to, given what was known before it."""
-    if isinstance(statement, SCOPES) and not isinstance(statement, ast.ClassDef):
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return {}
     try:
         return Names.of(ast.Module([statement], []), known).aliases

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from autograder.submissions import bindings
 from autograder.submissions.copied import Definition, copied
-from autograder.submissions.hidden_code import READING, RUNNING, hiding
+from autograder.submissions.hidden_code import READING, RUNNING, hiding, timed
 from autograder.submissions.inlined import inlined
 from autograder.submissions.own_modules import imports
 from course.checks.forbidden import parsed
@@ -83,6 +83,16 @@ class Code:
             node.name for node in nodes if isinstance(node, SCOPES) and not isinstance(node, ast.Lambda)
         }
         return frozenset(found)
+
+    @cached_property
+    def given(self) -> Mapping[str, list[ast.AST | None]]:
+        """What it gives to each name that it binds, see `bindings`."""
+        return bindings.given(self.tree)
+
+    @property
+    def timed(self) -> frozenset[str]:
+        """The names of the notebook that stand where code is timed."""
+        return frozenset(timed(self.tree)) & self.reads
 
     @cached_property
     def imports(self) -> tuple[tuple[int, str, bool], ...]:
