@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from symtable import SymbolTable, symtable
 
-from course.checks.bound_to import bindings
+from course.checks.bound_to import FORMS, bindings
 
 
 def bound(statement: ast.stmt) -> frozenset[str]:
@@ -75,7 +75,7 @@ def given(statement: ast.stmt) -> Mapping[str, list[ast.AST | None]]:
                 | ast.ExceptHandler(name=str(name))
             ):
                 unknown[name] += 1
-        values = list(bindings(node))
+        values = list(bindings(node)) if isinstance(node, FORMS) else []
         unknown.subtract({name for name, _ in values})
         for name, value in values:
             found[name].append(value)

@@ -100,7 +100,7 @@ class OwnWork:
     def aliases(self) -> Mapping[str, str]:
         """What the cells' top-level names refer to: "" is code of the notebook. The last binding counts.
 
-        `.name` is an attribute that a class, or a statement outside of functions, sets to a module.
+        `.name` is an attribute that the body of a class sets to a module.
         """
         aliases: dict[str, str] = {}
         for cell in self.submission.cells:
@@ -294,6 +294,13 @@ def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]
     """The modules and members that the names in a statement refer to, given what was known before it."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return {}
+    if isinstance(statement, ast.ClassDef):
+        entries: list[ast.stmt] = [
+            entry for entry in statement.body if isinstance(entry, ast.Assign | ast.AnnAssign)
+        ]
+        if not entries:
+            return {}
+        statement = ast.ClassDef(statement.name, [], [], entries, [])
     try:
         return Names.of(ast.Module([statement], []), known).aliases
     except RecursionError:

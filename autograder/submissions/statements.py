@@ -15,6 +15,7 @@ from autograder.submissions.copied import Definition, copied
 from autograder.submissions.hidden_code import READING, RUNNING, hiding, timed
 from autograder.submissions.inlined import inlined
 from autograder.submissions.own_modules import imports
+from course.checks.bound_to import FORMS
 from course.checks.forbidden import parsed
 from course.language import say
 
@@ -108,7 +109,7 @@ class Code:
     def is_searchable(self) -> bool:
         """Whether it is short or simple enough for its names to be looked up in reasonable time."""
         kinds = Counter(map(type, ast.walk(self.tree)))
-        bound = kinds[ast.alias] + kinds[ast.Assign]
+        bound = sum(kinds[form] for form in (ast.alias, *FORMS))
         return bound * (kinds[ast.Name] + kinds[ast.Attribute]) <= MOST_PAIRS
 
     @property

@@ -3,6 +3,11 @@
 import ast
 from collections.abc import Iterator
 
+FORMS = (  # the nodes that bind something to what stands beside it
+    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.withitem),
+    *(ast.arguments, ast.Match, ast.ClassDef),
+)
+
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Name, or `.name` of an attribute → the expression to which this node binds it, where it shows one.

@@ -19,7 +19,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import cast
 
-from course.checks.bound_to import bindings
+from course.checks.bound_to import FORMS, bindings
 from course.checks.magics import as_python
 
 ALWAYS = ("course",)
@@ -109,7 +109,7 @@ def loaded(path: str) -> object:
 
 def member(module: str, name: str) -> str:
     """The full name of a module's entry; of one that is itself a module, the name it gives itself."""
-    thing = loaded(f"{module}.{name}")
+    thing = loaded(f"{module}.{name}") if module in sys.modules else None
     own = vars(thing).get("__name__") if isinstance(thing, ModuleType) else None
     return own if isinstance(own, str) else f"{module}.{name}"
 
@@ -185,8 +185,9 @@ class Names:
         names.aliases = {k: v for k, v in aliases.items() if k not in names.own} | names.aliases
         names.roots = {path.partition(".")[0] for path in names.aliases.values()}
         for node in nodes:
-            for name, value in bindings(node):
-                names._rename(name, value)
+            if isinstance(node, FORMS):
+                for name, value in bindings(node):
+                    names._rename(name, value)
         return names
 
     def path(self, node: ast.AST) -> str:
@@ -194,8 +195,10 @@ class Names:
         if isinstance(node, ast.Attribute):
             base = self.path(node.value)
             return member(base, node.attr) if base else self.aliases.get(f".{node.attr}", "")
-        if isinstance(node, ast.Call | ast.Subscript):
-            return self._module(node)
+        if isinstance(node, ast.Call):
+            return self._found(node) if node.args or node.keywords else ""
+        if isinstance(node, ast.Subscript):
+            return self._found(node) if isinstance(node.slice, ast.Constant) else ""
         if not isinstance(node, ast.Name):
             return ""
         if node.id in self.aliases:
@@ -206,8 +209,8 @@ class Names:
         """The last part of an expression's full name, also where the rest is unknown."""
         return node.attr if isinstance(node, ast.Attribute) else self.path(node).rpartition(".")[2]
 
-    def _module(self, node: ast.Call | ast.Subscript) -> str:
-        """The module "torch" of `import_module("torch")`, `__import__("torch")` or `sys.modules["torch"]`."""
+    def _found(self, node: ast.Call | ast.Subscript) -> str:
+        """What a call or key finds: `import_module("torch")`, `sys.modules["torch"]`, `vars(nn)["RNN"]`."""
         match node:
             case (
                 ast.Call(func=function, args=[ast.Constant(str(module)), *_])
@@ -221,6 +224,15 @@ class Names:
                 )
             ) if self.path(modules) == "sys.modules":
                 return module
+            case (
+                ast.Subscript(
+                    value=ast.Call(func=ast.Name("vars"), args=[base]) | ast.Attribute(base, "__dict__"),
+                    slice=ast.Constant(str(name)),
+                )
+                | ast.Call(func=ast.Attribute(base, "__getattribute__"), args=[ast.Constant(str(name))])
+                | ast.Call(func=ast.Name("getattr"), args=[base, ast.Constant(str(name)), *_])
+            ) if path := self.path(base):
+                return member(path, name)
         return ""
 
     def _bind(self, node: ast.AST) -> None:
