@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from symtable import SymbolTable, symtable
+
+from course.checks.bound_to import FORMS, bindings
 
 
 def bound(statement: ast.stmt) -> frozenset[str]:
@@ -32,7 +35,7 @@ def read(statement: ast.stmt) -> frozenset[str]:
 
 
 def changed(statement: ast.stmt) -> frozenset[str]:
-    """The names whose objects it changes: `f.__code__ = …`, `C.forward = …`, `setattr(C, …)`."""
+    """The names whose objects it changes: `f.__code__ = …`, `setattr(C, …)`, `C.__setattr__(…)`."""
     return frozenset(name for node in ast.walk(statement) for name in _changed_by(node))
 
 
@@ -43,8 +46,42 @@ def _changed_by(node: ast.AST) -> Iterator[str]:
                 thing = thing.value
             if isinstance(thing, ast.Name):
                 yield thing.id
-        case ast.Call(func=ast.Name("setattr"), args=[ast.Name(name), *_]):
+        case (
+            ast.Call(
+                func=ast.Name("setattr") | ast.Attribute(attr="__setattr__"), args=[ast.Name(name), _, _]
+            )
+            | ast.Call(func=ast.Attribute(value=ast.Name(name), attr="__setattr__"))
+        ):
             yield name
+
+
+def given(statement: ast.stmt) -> Mapping[str, list[ast.AST | None]]:
+    """Name → what a statement binds it to: expressions, definitions, imports, and None for all else."""
+    found: dict[str, list[ast.AST | None]] = defaultdict(list)
+    unknown: Counter[str] = Counter()
+    for node in ast.walk(statement):
+        match node:
+            case ast.arguments():
+                continue  # a call may give something else
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found[name].append(node)
+            case ast.alias(name=name, asname=other):
+                found[other or name.partition(".")[0]].append(node)
+            case ast.Name(id=str(name), ctx=ast.Store()) | ast.arg(arg=str(name)):
+                unknown[name] += 1
+            case (
+                ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.ExceptHandler(name=str(name))
+            ):
+                unknown[name] += 1
+        values = list(bindings(node)) if isinstance(node, FORMS) else []
+        unknown.subtract({name for name, _ in values})
+        for name, value in values:
+            found[name].append(value)
+    for name in +unknown:
+        found[name].append(None)
+    return found
 
 
 def _scopes(statement: ast.stmt) -> list[SymbolTable]:

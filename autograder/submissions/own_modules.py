@@ -6,8 +6,9 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 
 from course.checks.forbidden import IMPORTING
 
@@ -57,9 +58,17 @@ def _imported_by(node: ast.stmt | ast.expr) -> list[str]:
 @lru_cache(maxsize=1_000)
 def is_installed(module: str) -> bool:
     """Whether a submission can import it without bringing it along."""
-    if not module or module in sys.stdlib_module_names or module in sys.modules:
+    if not module or module in sys.stdlib_module_names or module in sys.modules or module in _extensions():
         return True
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError, OSError):
         return False
+
+
+@cache
+def _extensions() -> frozenset[str]:
+    """The extensions that come with IPython, which `%load_ext autoreload` finds by their last names."""
+    ipython = find_spec("IPython")
+    folders = (ipython and ipython.submodule_search_locations) or ()
+    return frozenset(path.stem for folder in folders for path in Path(folder, "extensions").glob("*.py"))

@@ -20,12 +20,13 @@ from autograder.submissions.hidden_code import (
     READING,
     RUNNING,
     WORDS,
+    is_plain,
     out_of_sight,
 )
 from autograder.submissions.own_modules import is_installed, written
 from autograder.submissions.repair import Repaired
 from autograder.submissions.starred import starred
-from autograder.submissions.statements import SCOPES, Statement, codes, read
+from autograder.submissions.statements import Statement, codes, read
 from course.checks.forbidden import IMPORTING, LONGEST_SOURCE, Names, Rule, uses_in
 from course.language import joined, say
 
@@ -41,6 +42,7 @@ class OwnWork:
     submission: Repaired
     exercises: Sequence[Exercise]
     unread: list[str] = field(default_factory=list)  # answers longer than anybody writes
+    plain: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_plain`
     told: dict[Rule, set[str]] = field(default_factory=dict, init=False)  # the words that tell, by rule
 
     def __post_init__(self) -> None:
@@ -96,7 +98,10 @@ class OwnWork:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """What the cells' top-level names refer to: "" is code of the notebook. The last binding counts."""
+        """What the cells' top-level names refer to: "" is code of the notebook. The last binding counts.
+
+        `.name` is an attribute that the body of a class sets to a module.
+        """
         aliases: dict[str, str] = {}
         for cell in self.submission.cells:
             if cell.kind == "code" and cell.role == "given":
@@ -105,7 +110,10 @@ class OwnWork:
             code = statement.code
             if code.binds:
                 means = _imports(code.tree, code.known(aliases)) if code.is_searchable else {}
-                aliases |= {name: means.get(name, "") for name in code.binds}
+                aliases |= dict.fromkeys(code.binds, "")
+                aliases |= {
+                    name: path for name, path in means.items() if name in code.binds or name[0] == "."
+                }
             aliases |= self.starred.get(at, {})
         return aliases
 
@@ -191,7 +199,9 @@ class OwnWork:
             say("`{name}` in {where} (line {line})", name=name, where=entry.where, line=line)
             for entry in self.statements
             if entry.code.words & WORDS
-            for line, name in out_of_sight(entry.code.tree, self.shadowed)
+            for line, name in out_of_sight(
+                entry.code.tree, self.shadowed, frozenset(filter(self.is_plain, entry.code.timed))
+            )
             if not (entry.cell and name in RUNNING | READING)  # a remark on its exercise says so
         ]
         if places:
@@ -204,6 +214,15 @@ class OwnWork:
     def shadowed(self) -> frozenset[str]:
         """The names of what only looks that these cells have given to something else."""
         return ONLY_LOOKING & {name for entry in self.statements for name in entry.code.gives}
+
+    def is_plain(self, name: str) -> bool:
+        """Whether whatever the notebook binds a name to is a definition, or text that binds nothing."""
+        if name not in self.plain:
+            values = [
+                value for entry in self.binders.get(name, ()) for value in entry.code.given.get(name, [])
+            ]
+            self.plain[name] = bool(values) and all(map(is_plain, values))
+        return self.plain[name]
 
     def own_modules(self, ran: Collection[int]) -> Iterator[str]:
         """A sentence if the cells that ran have imported modules that the submission brings along."""
@@ -273,8 +292,15 @@ def _given(source: str) -> Mapping[str, str]:
 
 def _imports(statement: ast.stmt, known: Mapping[str, str]) -> Mapping[str, str]:
     """The modules and members that the names in a statement refer to, given what was known before it."""
-    if isinstance(statement, SCOPES):
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return {}
+    if isinstance(statement, ast.ClassDef):
+        entries: list[ast.stmt] = [
+            entry for entry in statement.body if isinstance(entry, ast.Assign | ast.AnnAssign)
+        ]
+        if not entries:
+            return {}
+        statement = ast.ClassDef(statement.name, [], [], entries, [])
     try:
         return Names.of(ast.Module([statement], []), known).aliases
     except RecursionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ from typing import NamedTuple
 
 from autograder.submissions import bindings
 from autograder.submissions.copied import Definition, copied
-from autograder.submissions.hidden_code import READING, RUNNING, hiding
+from autograder.submissions.hidden_code import READING, RUNNING, hiding, timed
 from autograder.submissions.inlined import inlined
 from autograder.submissions.own_modules import imports
+from course.checks.bound_to import FORMS
 from course.checks.forbidden import parsed
 from course.language import say
 
+PARTS = re.compile("[.:]")  # `resolve_name("torch:topk")`
 LONGEST_KEPT = 5_000  # characters
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 MOST_PAIRS = 5_000_000  # of a name that a statement binds and a place in it where one is looked up
@@ -57,7 +60,7 @@ class Code:
             elif isinstance(node, ast.alias):
                 found |= {*node.name.split("."), "import"}
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found |= set(node.value[:200].split("."))
+                found |= set(PARTS.split(node.value[:200]))
                 found |= {"py"} if ".py" in node.value else set()
         return frozenset(found)
 
@@ -83,6 +86,16 @@ class Code:
         return frozenset(found)
 
     @cached_property
+    def given(self) -> Mapping[str, list[ast.AST | None]]:
+        """What it gives to each name that it binds, see `bindings`."""
+        return bindings.given(self.tree)
+
+    @property
+    def timed(self) -> frozenset[str]:
+        """The names of the notebook that stand where code is timed."""
+        return frozenset(timed(self.tree)) & self.reads
+
+    @cached_property
     def imports(self) -> tuple[tuple[int, str, bool], ...]:
         """The modules that it imports, see `own_modules`."""
         return tuple(imports(self.tree))
@@ -96,7 +109,7 @@ class Code:
     def is_searchable(self) -> bool:
         """Whether it is short or simple enough for its names to be looked up in reasonable time."""
         kinds = Counter(map(type, ast.walk(self.tree)))
-        bound = kinds[ast.alias] + kinds[ast.Assign]
+        bound = sum(kinds[form] for form in (ast.alias, *FORMS))
         return bound * (kinds[ast.Name] + kinds[ast.Attribute]) <= MOST_PAIRS
 
     @property
@@ -107,8 +120,9 @@ class Code:
                 yield node.value
 
     def known(self, aliases: Mapping[str, str]) -> dict[str, str]:
-        """The entries of `aliases` whose names occur in it."""
-        return {name: aliases[name] for name in self.words & aliases.keys()}
+        """The entries of `aliases` whose names occur in it, as names or attributes."""
+        names = self.words.union(f".{name}" for name in self.words)
+        return {name: aliases[name] for name in names & aliases.keys()}
 
 
 class Statement(NamedTuple):

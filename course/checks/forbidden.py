@@ -2,19 +2,24 @@
 
 In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with everything in it,
 `.softmax` a method of any object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
-are followed. The course's own package is forbidden in every exercise, except for the parts that solve none;
-a text that is the name of one of its modules counts as a use, whatever it is given to.
+are followed; a loaded module is known by whatever path leads to it: `torch.hub.torch` is `torch`. Where an
+exercise forbids something of torch, it forbids the modules in which torch keeps its functions for itself.
+The course's own package is forbidden in every exercise, except for the parts that solve none; a text that is
+the name of one of its modules counts as a use, whatever it is given to; the word "course" counts if imported.
 This is a reminder, not a security boundary: anyone who wants to hide a call can.
 """
 
 import ast
 import re
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import cast
 
+from course.checks.bound_to import FORMS, bindings
 from course.checks.magics import as_python
 
 ALWAYS = ("course",)
@@ -26,8 +31,23 @@ NEVER = (
     "course.shapes",
     "course.training.best_device",
 )
+INNER = frozenset(  # where torch keeps its functions for itself, under the same or other names
+    {
+        *("torch._C", "torch._VF", "torch._decomp", "torch._functorch", "torch._higher_order_ops"),
+        *("torch._inductor", "torch._meta_registrations", "torch._numpy", "torch._ops", "torch._prims"),
+        *("torch._prims_common", "torch._refs", "torch.ops"),
+    }
+)
 NAMES_THE_COURSE = re.compile(rf"(?:{'|'.join(ALWAYS)})(?:[.:]\w+)*[.:]?")  # as text; an entry of an import
 IMPORTING = frozenset({"import_module", "__import__", "resolve_name"})
+FINDING = IMPORTING | {
+    "find_spec",
+    "find_loader",
+    "get_loader",
+    "run_module",
+    "walk_packages",
+    "iter_modules",
+}
 LONGEST_SOURCE = 256 << 10  # characters; a syntax tree takes a thousand times as much memory
 
 
@@ -49,12 +69,23 @@ class Rule:
     @classmethod
     def of(cls, forbids: Iterable[str], allows: Iterable[str] = ()) -> "Rule":
         """The rule of an exercise: its own names and those that hold for every exercise."""
-        return cls(frozenset([*forbids, *ALWAYS]), frozenset([*allows, *NEVER]))
+        names = frozenset(forbids)
+        inner = INNER if any(name.startswith("torch.") for name in names) else ()
+        return cls(names.union(ALWAYS, inner), frozenset([*allows, *NEVER]))
 
     def breaks(self, path: str) -> bool:
         """Whether a full name, or a `.method`, is forbidden."""
         beginning = ".".join(path.split(".", self.most_parts)[: self.most_parts])
-        return _longest(beginning, self.forbids) > _longest(beginning, self.allows)
+        allowed = _longest(beginning, self.allows)
+        return _longest(beginning, self.forbids) > allowed or (
+            not allowed and id(loaded(path)) in self.things
+        )
+
+    @cached_property
+    def things(self) -> Mapping[int, object]:
+        """The forbidden functions and classes that are loaded, by identity: they have several names."""
+        things = [loaded(name) for name in self.forbids]
+        return {id(thing): thing for thing in things if callable(thing) and not isinstance(thing, ModuleType)}
 
     @cached_property
     def most_parts(self) -> int:
@@ -67,6 +98,20 @@ def _longest(path: str, names: frozenset[str]) -> int:
     while path and path not in names:
         path = path.rpartition(".")[0]
     return len(path)
+
+
+def loaded(path: str) -> object:
+    """The object with this full name, if its module is already imported, otherwise None; nothing is run."""
+    module, _, name = path.rpartition(".")
+    found = sys.modules.get(module) if module else None
+    return vars(found).get(name) if isinstance(found, ModuleType) else None
+
+
+def member(module: str, name: str) -> str:
+    """The full name of a module's entry; of one that is itself a module, the name it gives itself."""
+    thing = loaded(f"{module}.{name}") if module in sys.modules else None
+    own = vars(thing).get("__name__") if isinstance(thing, ModuleType) else None
+    return own if isinstance(own, str) else f"{module}.{name}"
 
 
 def forbidden_uses(
@@ -124,7 +169,8 @@ def _tree(text: str) -> ast.Module | None:
 class Names:
     """What the names in a source mean."""
 
-    aliases: dict[str, str] = field(default_factory=dict)  # F → torch.nn.functional
+    aliases: dict[str, str] = field(default_factory=dict)  # F → torch.nn.functional; .F, an attribute
+    roots: set[str] = field(default_factory=set)  # first parts of what aliases mean
     starred: list[str] = field(default_factory=list)  # modules imported with *
     own: set[str] = field(default_factory=set)  # functions, classes, parameters, variables of the source
     methods: set[str] = field(default_factory=set)  # methods that the source's classes define
@@ -137,36 +183,56 @@ class Names:
         for node in nodes:
             names._bind(node)
         names.aliases = {k: v for k, v in aliases.items() if k not in names.own} | names.aliases
+        names.roots = {path.partition(".")[0] for path in names.aliases.values()}
         for node in nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                names._rename(node.targets[0].id, node.value)
+            if isinstance(node, FORMS):
+                for name, value in bindings(node):
+                    names._rename(name, value)
         return names
 
     def path(self, node: ast.AST) -> str:
         """The full name of an expression: F.softmax → torch.nn.functional.softmax; "" if unknown."""
         if isinstance(node, ast.Attribute):
             base = self.path(node.value)
-            return f"{base}.{node.attr}" if base else ""
-        if isinstance(node, ast.Call | ast.Subscript):
-            return self._module(node)
+            return member(base, node.attr) if base else self.aliases.get(f".{node.attr}", "")
+        if isinstance(node, ast.Call):
+            return self._found(node) if node.args or node.keywords else ""
+        if isinstance(node, ast.Subscript):
+            return self._found(node) if isinstance(node.slice, ast.Constant) else ""
         if not isinstance(node, ast.Name):
             return ""
         if node.id in self.aliases:
             return self.aliases[node.id]
         return "" if node.id in self.own else node.id
 
-    def _module(self, node: ast.Call | ast.Subscript) -> str:
-        """The module "torch" of `import_module("torch")`, `__import__("torch")` or `sys.modules["torch"]`."""
+    def last(self, node: ast.AST) -> str:
+        """The last part of an expression's full name, also where the rest is unknown."""
+        return node.attr if isinstance(node, ast.Attribute) else self.path(node).rpartition(".")[2]
+
+    def _found(self, node: ast.Call | ast.Subscript) -> str:
+        """What a call or key finds: `import_module("torch")`, `sys.modules["torch"]`, `vars(nn)["RNN"]`."""
         match node:
             case (
                 ast.Call(func=function, args=[ast.Constant(str(module)), *_])
                 | ast.Call(func=function, keywords=[ast.keyword(value=ast.Constant(str(module))), *_])
-            ) if self.path(function).rpartition(".")[2] in IMPORTING:
+            ) if self.last(function) in IMPORTING and not module.startswith("."):
                 return module.replace(":", ".")
-            case ast.Subscript(value=modules, slice=ast.Constant(str(module))) if (
-                self.path(modules) == "sys.modules"
-            ):
+            case (
+                ast.Subscript(value=modules, slice=ast.Constant(str(module)))
+                | ast.Call(
+                    func=ast.Attribute(value=modules, attr="get"), args=[ast.Constant(str(module)), *_]
+                )
+            ) if self.path(modules) == "sys.modules":
                 return module
+            case (
+                ast.Subscript(
+                    value=ast.Call(func=ast.Name("vars"), args=[base]) | ast.Attribute(base, "__dict__"),
+                    slice=ast.Constant(str(name)),
+                )
+                | ast.Call(func=ast.Attribute(base, "__getattribute__"), args=[ast.Constant(str(name))])
+                | ast.Call(func=ast.Name("getattr"), args=[base, ast.Constant(str(name)), *_])
+            ) if path := self.path(base):
+                return member(path, name)
         return ""
 
     def _bind(self, node: ast.AST) -> None:
@@ -185,19 +251,23 @@ class Names:
             self.own.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             self.own.add(node.id)
+        elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler) and node.name:
+            self.own.add(node.name)
 
     def _bind_from(self, node: ast.ImportFrom) -> None:
         for name in node.names:
             if name.name == "*":
                 self.starred.append(node.module or "")
             else:
-                self.aliases[name.asname or name.name] = f"{node.module}.{name.name}"
+                self.aliases[name.asname or name.name] = member(node.module or "", name.name)
 
     def _rename(self, name: str, value: ast.AST) -> None:
         path = self.path(value)
-        known = {alias.partition(".")[0] for alias in self.aliases.values()}
-        if path and (isinstance(value, ast.Call | ast.Subscript) or path.partition(".")[0] in known):
+        if not path or (name.startswith(".") and path not in sys.modules):
+            return  # objects of other classes have an attribute of the same name, but hardly another module
+        if isinstance(value, ast.Call | ast.Subscript) or path.partition(".")[0] in self.roots:
             self.aliases[name] = path
+            self.roots.add(path.partition(".")[0])
 
 
 class _Search(ast.NodeVisitor):
@@ -219,10 +289,22 @@ class _Search(ast.NodeVisitor):
         match node:
             case ast.Call(func=ast.Name(id="getattr"), args=[base, ast.Constant(value=str(name)), *_]):
                 self._note(node.lineno, self._readings(base, name))
+        self._note(node.lineno, [self.names.path(node)])
+        if self.names.last(node.func) in FINDING:
+            texts = {entry.value for entry in ast.walk(node) if isinstance(entry, ast.Constant)}
+            self._note(node.lineno, [name for name in ALWAYS if name in texts])
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self._note(node.lineno, [self.names.path(node)])
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        if isinstance(node.value, str) and NAMES_THE_COURSE.fullmatch(node.value):
+        if (
+            isinstance(node.value, str)
+            and NAMES_THE_COURSE.fullmatch(node.value)
+            and node.value not in ALWAYS
+        ):
             self._note(node.lineno, [node.value.replace(":", ".").rstrip(".")])
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -232,14 +314,11 @@ class _Search(ast.NodeVisitor):
     def _readings(self, base: ast.AST, name: str) -> list[str]:
         """What `base.name` may mean: a module's function, or a method that the class does not define."""
         path = self.names.path(base)
-        is_module = isinstance(base, ast.Call | ast.Subscript) or path.partition(".")[0] in self._modules()
+        is_module = isinstance(base, ast.Call | ast.Subscript) or path.partition(".")[0] in self.names.roots
         if path and not path.endswith("Tensor") and is_module:
-            return [f"{path}.{name}"]
+            return [member(path, name)]
         own = isinstance(base, ast.Name) and base.id in ("self", "cls") and name in self.names.methods
         return [] if own else [f".{name}"]
-
-    def _modules(self) -> set[str]:
-        return {alias.partition(".")[0] for alias in self.names.aliases.values()}
 
     def _note(self, line: int, readings: list[str]) -> bool:
         for reading in readings:

@@ -3,12 +3,11 @@
 import ast
 import inspect
 import linecache
-import sys
 from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import cast
 
-from course.checks.forbidden import Rule, Use, forbidden_uses, parsed
+from course.checks.forbidden import Rule, Use, forbidden_uses, loaded, parsed
 
 
 def forbidden_in(thing: object, forbids: Iterable[str], allows: Iterable[str] = ()) -> list[Use]:
@@ -54,7 +53,7 @@ def imported(thing: object, source: str, forbids: Iterable[str]) -> dict[str, st
     function, tree = _some_function(thing), parsed(source)
     if function is None or tree is None:
         return {}
-    known = {id(found): path for path in forbids if (found := _loaded(path)) is not None}
+    known = {id(found): path for path in forbids if (found := loaded(path)) is not None}
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     meanings = {}
     for name, value in _namespace(function).items():
@@ -85,9 +84,3 @@ def _some_function(thing: object) -> FunctionType | None:
         return thing
     members = vars(thing).values() if isinstance(thing, type) else ()
     return next((member for member in members if isinstance(member, FunctionType)), None)
-
-
-def _loaded(path: str) -> object:
-    """The object with this full name, if its module is already imported."""
-    module, _, name = path.rpartition(".")
-    return getattr(sys.modules.get(module), name, None) if module else None

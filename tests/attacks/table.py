@@ -185,6 +185,21 @@ ELSEWHERE = (
         "test_a_module_that_the_student_brings_along_is_flagged",
     ),
     (
+        "a forbidden function by another path to its module",
+        "autograder/test_own_work.py",
+        "test_a_class_is_known_by_whatever_path_leads_to_it",
+    ),
+    (
+        "a forbidden function from torch's inner modules",
+        "autograder/test_own_work.py",
+        "test_the_inner_modules_of_torch_are_forbidden_without_being_listed",
+    ),
+    (
+        "a module bound by a loop, a pattern or an assignment",
+        "autograder/test_own_work.py",
+        "test_a_module_is_followed_however_it_is_bound_in_another_cell",
+    ),
+    (
         "a copy of the course's code",
         "autograder/test_own_work.py",
         "test_a_short_copy_is_recognised_where_it_answers_an_exercise",
@@ -257,9 +272,13 @@ REMAINS = """## What remains
 - Whether a call changed its arguments is told by the student's process. Replacing what has a name there hides
   nothing; code that climbs the frames to whoever called it, or puts its arguments back as it returns, can.
 - What an exercise forbids, and that it is to be written without the course's own package, is searched for in
-  the text of all of a student's cells and guarded while they run. That reminds those who forget. Code that
-  builds its names, or reads the text of another file, finds a way around: some such ways are flagged for a
-  person, and none is walled off.
+  the text of all of a student's cells and guarded while they run. That reminds those who forget. A name that
+  stands there is found in most of the ways in which Python binds or reaches it. What passes unnoticed: a name
+  that is put together while the code runs (`getattr(torch, "layer_" + "norm")`, a module's name in two pieces)
+  or handed to a function that looks it up (`attrgetter`), a module that is given as an argument, an object that
+  is looked for in memory (`gc`, `__subclasses__`, `ctypes`), code in another form (`pickle`, `torch.jit`, a
+  finder of imports), and `builtins` under another name. Some other such ways are flagged for a person; none
+  is walled off.
 - Visible checks, whose texts students have, can be passed without a solution: by a constant where a check
   asks for little, and by a table where it draws nothing. A table alone earns nothing, since such a check pays
   only beside one of the same exercise with inputs of the submission's own.

@@ -234,6 +234,16 @@ CODE = {
         " top_k = a1"
     ],
     "one name again and again": ["a = a\n" * 50_000, ("top_k", "def top_k(x, k): return a")],
+    "one path longer and longer": [
+        ("top_k", "import torch\ndef top_k(x, k):\n" + " a: 0 = a.x\n" * 20_000 + " return a.topk"),
+        "import torch as a\nf = [" + "lambda a=a.x: a.topk," * 10_000 + "]\ntop_k = f",
+    ],
+    "functions that are timed": [
+        "def f(): ...\n" + "timeit(f, globals=globals())\n" * 8_000 + "f = 'a'\n" * 2_000,
+        "[" + "timeit(a, 'b', globals=globals())," * 5_000 + "]",
+        PLAIN,
+    ],
+    "all modules again and again": ["[" + "[m for m in sys.modules.values()]," * 7_000 + "]", PLAIN],
     "each name from the next": [
         "\n".join(f"a{i} = a{i + 1}" for i in range(15_000)),
         ("top_k", "def top_k(x, k): return a0"),
@@ -247,6 +257,7 @@ def test_searching_code_takes_time_in_proportion(name):
         found = work(*CODE[name])
         for exercise in found.exercises:
             list(found.uses(exercise) + list(found.remarks(exercise.name)))
+        list(found.unseen())
 
     assert ends_within(SECONDS, search)
 

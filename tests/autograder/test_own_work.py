@@ -211,10 +211,61 @@ def test_a_star_import_of_torch_binds_what_it_has():
         "from course.sampling import filters\ntop_k.__code__ = filters.top_k.__code__",
         "from course.sampling import filters\nsetattr(top_k, '__code__', filters.top_k.__code__)",
         "from course.sampling import filters\nclass A:\n    global top_k\n    top_k = filters.top_k",
+        "from course.sampling import filters\ntop_k.__setattr__('__code__', filters.top_k.__code__)",
+        "from course.sampling import filters\ntype.__setattr__(top_k, 'forward', filters.top_k)",
     ],
 )
 def test_a_name_is_followed_however_it_is_bound_or_changed(elsewhere):
     assert any("`course.sampling.filters.top_k" in sentence for sentence in uses(PLAIN, elsewhere))
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        *("t: object = torch", "t, u = torch, None", "print(t := torch)", "for t in [torch]: ..."),
+        *("with nullcontext(torch) as t: ...", "match torch:\n    case t: ..."),
+        *("import sys\nt = sys.modules.get('torch')", "t = torch.hub.torch", "t = torch.functional.F.torch"),
+    ],
+)
+def test_a_module_is_followed_however_it_is_bound_in_another_cell(elsewhere):
+    answer = ("top_k", "def top_k(x, k):\n    return t.topk(x, k)")
+    assert uses(f"import torch\n{elsewhere}", answer) == ["`top_k` uses `torch.topk` in line 2."]
+
+
+def test_a_module_is_followed_through_an_attribute_of_a_class_in_another_cell():
+    answer = ("top_k", "def top_k(x, k):\n    return K.t.topk(x, k)")
+    assert "`top_k` uses `torch.topk` in line 2." in uses("import torch", "class K:\n    t = torch", answer)
+
+
+def test_a_class_with_an_attribute_of_the_same_name_is_not_taken_for_another():
+    other = "from torch import nn\nclass Theirs:\n    layer = nn.LayerNorm"
+    answer = ("top_k", "class top_k:\n    def forward(self, x):\n        return self.layer(x)")
+    assert uses(other, answer, exercises=[exercise("top_k", ["torch.nn.LayerNorm"])]) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "forbidden"),
+    [
+        ("torch._VF.topk", "torch.topk"),
+        ("torch._refs.native_layer_norm", "torch.layer_norm"),
+        ("torch.functional.F._VF.topk", "torch.topk"),
+        ("torch.ops.aten.topk", "torch.nn.LayerNorm"),
+    ],
+)
+def test_the_inner_modules_of_torch_are_forbidden_without_being_listed(path, forbidden):
+    answer = ("top_k", f"def top_k(x, k):\n    return {path}(x, k)")
+    [found] = uses("import torch", answer, exercises=[exercise("top_k", [forbidden])])
+    assert "uses `torch." in found
+    assert uses("import torch", answer, exercises=[exercise("top_k", [".topk_", "sorted"])]) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["nn.modules.normalization.LayerNorm", "nn.modules.transformer.LayerNorm", "nn.modules.LayerNorm"]
+)
+def test_a_class_is_known_by_whatever_path_leads_to_it(path):
+    answer = ("top_k", f"def top_k(x, k):\n    return {path}(k)(x)")
+    [found] = uses("from torch import nn", answer, exercises=[exercise("top_k", ["torch.nn.LayerNorm"])])
+    assert "LayerNorm` in line 2." in found
 
 
 @pytest.mark.parametrize("line", ["len?", "?len", "files = !ls", "%time 1 + 1", "%%time", "/print 1"])
@@ -252,11 +303,33 @@ UNSEEN = {
     "timeit(text, globals=globals())": "globals()",
     "timeit('global top_k; top_k = m.top_k', globals=globals())": "globals()",
     "timeit('exec(text)', globals=globals())": "exec",
+    "text = 'global top_k; top_k = m.top_k'; timeit(text, globals=globals())": "globals()",
+    "text = 'pass'; text += read(); timeit(text, globals=globals())": "globals()",
+    "text = read(); timeit('f()', setup=text, globals=globals())": "globals()",
+    "for text in ['pass', read()]: timeit(text, globals=globals())": "globals()",
+    "def text(): ...\ndef f(text): timeit(text, globals=globals())": "globals()",
+    "timeit(f'{text}', globals=globals())": "globals()",
+    "timeit(f'f(); {text}', globals=globals())": "globals()",
+    "timeit(f'global top_k; top_k = m.{name}', globals=globals())": "globals()",
     "import sys\nsys.modules[__name__].__dict__['top_k'] = m.top_k": "__main__",
     "import sys\nvars(sys.modules[__name__])['top_k'] = m.top_k": "__main__",
     "import sys\ngetattr(sys.modules[__name__], '__dict__')['top_k'] = m.top_k": "__main__",
     "from importlib import import_module as f\nimport_module(name='__main__').top_k = m.top_k": "__main__",
     "import sys\n[m.top_k for m in sys.modules.values() if hasattr(m, 'top_k')]": "sys.modules",
+    "import sys\nfor name, entry in sys.modules.items(): top_k = entry.top_k": "sys.modules",
+    "import sys\ntop_k = [getattr(m, 'top_k', None) for m in sys.modules.values()][0]": "sys.modules",
+    "import sys\n[vars(m)['top_k'] for n, m in list(sys.modules.items()) if 'filters' in n]": "sys.modules",
+    "import sys\n[m.__dict__['top_k'] for m in sys.modules.values()]": "sys.modules",
+    "import sys\nfound = next(iter(sys.modules.values()))": "sys.modules",
+    "import sys\nfound = list(sys.modules.items())": "sys.modules",
+    "import sys\nfor m in sys.modules.values(): found.append(m)": "sys.modules",
+    "import sys\n[m('x') for m in sys.modules.values()]": "sys.modules",
+    "builtins.exec(text)": "exec",
+    "__builtins__.eval(text)": "eval",
+    "getattr(builtins, 'eval')(text)": "eval",
+    "vars(builtins)['exec'](text)": "exec",
+    "__builtins__['exec'](text)": "exec",
+    "from builtins import eval as f\nf(text)": "eval",
     "import sys\nsys._getframe().f_globals['top_k'] = m.top_k": "f_globals",
     "f.__globals__['top_k'] = m.top_k": "__globals__",
     "eval(text)": "eval",
@@ -303,6 +376,25 @@ def test_code_that_its_text_does_not_show_is_flagged_once_though_no_answer_depen
             "print(vars(sys.modules[__name__]))",
             "list(sys.modules)",
         ),
+        "globals().pop('seed', None)",
+        *(
+            "def f(): ...\ntimeit.timeit(f, number=3, globals=globals())",
+            "f = lambda: 3\nTimer(f, globals=globals())",
+            "from torch import exp as f\ntimeit(f, globals=globals())",
+            "setup = 'x = 1'\ntimeit.timeit('f(x)', setup=setup, globals=globals())",
+            "for text in ['f(1)', 'f(2)']:\n    print(timeit(text, globals=globals()))",
+            "timeit(f'f({n})', globals=globals())",
+            "n = 3\ntext = f'f({n})'\ntimeit(text, f'x = {n}', globals=globals())",
+            "timeit(f'{name}(x)', globals=globals())",
+        ),
+        *(
+            "for name, module in sys.modules.items(): print(name)",
+            "for name, m in sorted(sys.modules.items()):\n    print(f'{name}: {m}', m.__name__, m)",
+            "{m.__name__ for m in sys.modules.values() if hasattr(m, '__version__')}",
+            "{n: getattr(m, '__version__', '') for n, m in sys.modules.items() if m and '.' not in n}",
+            "len(sys.modules.values())",
+            "sum(isinstance(m, ModuleType) for m in sys.modules.values())",
+        ),
         *("if __name__ == '__main__': f()", "%matplotlib inline", "%timeit f()", "!ls", "%run_", "%%time\n1"),
     ],
 )
@@ -347,6 +439,8 @@ def test_a_module_that_the_student_brings_along_is_flagged(writes, imports):
         ["import torch, random, numpy as np\nfrom course.data import vocabulary\n__import__('math')"],
         ["import importlib\nimportlib.import_module('.data', 'course')\nf('notes.py')"],
         ["try:\n    import google.colab\nexcept ImportError: ..."],
+        ["%load_ext autoreload\n%autoreload 2"],
+        ["%reload_ext storemagic"],
         ["%%writefile notes.txt\nimport solved", "print('notes.txt')"],
         ["%%writefile solved.py\ntop_k = 1", "!python solved.py", "print(open('solved.py').read())"],
     ],
@@ -415,7 +509,11 @@ def test_a_name_of_a_functions_own_is_not_bound_in_the_notebook():
 
 
 @pytest.mark.parametrize(
-    "text", ["exec(open(m.__file__).read())", "f = inspect.getsource(m)", "g = h.__wrapped__"]
+    "text",
+    [
+        *("exec(open(m.__file__).read())", "f = inspect.getsource(m)", "g = h.__wrapped__"),
+        *("builtins.eval(text)", "getattr(builtins, 'exec')(text)"),
+    ],
 )
 def test_code_whose_text_stands_elsewhere_is_pointed_out(text):
     answer = ("top_k", f"def top_k(x, k):\n    {text}")

@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part A. A state, step by step
 
-# %% [markdown] exercise="rnn_step" difficulty=1 minutes=10 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn"
+# %% [markdown] exercise="rnn_step" difficulty=1 minutes=10 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch_rnn"
 # ### 1. One step
 #
 # A recurrent network reads a text word by word and keeps a **state**. At each word a new state is computed
@@ -89,7 +89,7 @@ def other_steps_agree_with_torch(rnn_step, draw):
         assert_close(rnn_step(x, h, **weights), last[0].detach())
 
 
-# %% [markdown] exercise="RNN" difficulty=2 minutes=25 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn" dtype="float64"
+# %% [markdown] exercise="RNN" difficulty=2 minutes=25 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch_rnn" dtype="float64"
 # ### 2. A whole text
 #
 # The same step, with the same weights, at every word: this is **unrolling**. The network gives back all its

@@ -112,7 +112,7 @@ def other_texts_are_cut_into_streams(stream_batches, draw):
             assert_equal(targets, tokens[places[..., 1]], what="targets")
 
 
-# %% [markdown] exercise="piece_gradients" difficulty=3 minutes=30 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn,by_torch"
+# %% [markdown] exercise="piece_gradients" difficulty=3 minutes=30 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch_rnn,by_torch"
 # ### 6. Truncated backpropagation through time
 #
 # Between two pieces the **state** is handed on, so the network reads the text as a whole. The **gradient**

@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part E. Several layers, both directions
 
-# %% [markdown] exercise="StackedRNN" difficulty=2 minutes=20 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn,by_layers_of_torch" dtype="float64"
+# %% [markdown] exercise="StackedRNN" difficulty=2 minutes=20 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch_rnn,by_layers_of_torch" dtype="float64"
 # ### 12. Layers on layers
 #
 # The states of one layer are a text of vectors, so another layer can read them. At each step layer 0 reads
@@ -160,7 +160,7 @@ def other_stacks_agree_with_torch(StackedRNN, draw):
         assert_close(last, expected_last, what="last")
 
 
-# %% [markdown] exercise="bidirectional_states" difficulty=3 minutes=30 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch._VF,torch_rnn"
+# %% [markdown] exercise="bidirectional_states" difficulty=3 minutes=30 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch_rnn"
 # ### 13. Both directions
 #
 # Who labels a word may look at what comes after it. So a second network, with weights of its own, reads the

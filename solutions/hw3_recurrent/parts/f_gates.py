@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part F. Gates
 
-# %% [markdown] exercise="LSTMCell" difficulty=2 minutes=20 forbids="torch.nn.LSTM,torch.nn.LSTMCell,torch.lstm,torch.lstm_cell,torch._VF" dtype="float64"
+# %% [markdown] exercise="LSTMCell" difficulty=2 minutes=20 forbids="torch.nn.LSTM,torch.nn.LSTMCell,torch.lstm,torch.lstm_cell" dtype="float64"
 # ### 16. The LSTM cell
 #
 # The LSTM keeps, beside the state $\mathbf h$ that it shows, a **cell** $\mathbf c$ that it keeps to itself,
@@ -309,7 +309,7 @@ def other_networks_get_their_forget_bias(with_forget_bias, draw):
             assert_equal(own[name][keep], before[keep], what=name)
 
 
-# %% [markdown] exercise="GRUCell" difficulty=2 minutes=20 forbids="torch.nn.GRU,torch.nn.GRUCell,torch.gru,torch.gru_cell,torch._VF" dtype="float64"
+# %% [markdown] exercise="GRUCell" difficulty=2 minutes=20 forbids="torch.nn.GRU,torch.nn.GRUCell,torch.gru,torch.gru_cell" dtype="float64"
 # ### 18. The GRU cell
 #
 # The GRU has no cell beside the state. Its **update gate** z decides what stays, its **reset gate** r what the

@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part A. Attention and its masks
 
-# %% [markdown] exercise="attention" difficulty=1 minutes=15 forbids="torch.nn.functional.scaled_dot_product_attention,torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,torch.ops,torch._C,course.models"
+# %% [markdown] exercise="attention" difficulty=1 minutes=15 forbids="torch.nn.functional.scaled_dot_product_attention,torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,course.models"
 # ### 1. Scaled dot-product attention
 #
 # Every query takes an average of the values. How much each value counts is decided by its key:

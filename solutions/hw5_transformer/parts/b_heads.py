@@ -174,7 +174,7 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
     return torch.func.functional_call(layer, named, (query, key, value), options)[0]
 
 
-# %% [markdown] exercise="MultiHeadAttention" difficulty=3 minutes=25 forbids="torch.nn.functional.scaled_dot_product_attention,torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,torch.ops,torch._C,course.models"
+# %% [markdown] exercise="MultiHeadAttention" difficulty=3 minutes=25 forbids="torch.nn.functional.scaled_dot_product_attention,torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,course.models"
 # ### 12. Multi-head attention
 #
 # Queries, keys and values are made by matrices, each head attends with its share of them, and one more matrix

@@ -1,7 +1,7 @@
 # %% [markdown]
 # ## Part D. Norms, blocks, the encoder
 
-# %% [markdown] exercise="LayerNorm" difficulty=2 minutes=15 forbids="torch.nn.LayerNorm,torch.nn.functional.layer_norm,torch.layer_norm,torch.native_layer_norm,torch.nn.GroupNorm,torch.nn.functional.group_norm,torch.group_norm,torch.native_group_norm,torch.nn.functional.instance_norm,torch.instance_norm,torch.nn.functional.batch_norm,torch.batch_norm,torch.ops,torch._C,course.models"
+# %% [markdown] exercise="LayerNorm" difficulty=2 minutes=15 forbids="torch.nn.LayerNorm,torch.nn.functional.layer_norm,torch.layer_norm,torch.native_layer_norm,torch.nn.GroupNorm,torch.nn.functional.group_norm,torch.group_norm,torch.native_group_norm,torch.nn.functional.instance_norm,torch.instance_norm,torch.nn.functional.batch_norm,torch.batch_norm,course.models"
 # ### 23. Layer normalisation
 #
 # Every vector, at every position, is brought to mean 0 and variance 1, whatever stands beside it in the batch.
@@ -119,7 +119,7 @@ def other_norms_have_the_outputs_and_gradients_of_torch(LayerNorm, draw):
             assert_close(gradients[name], weight.grad, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="rms_norm" difficulty=1 minutes=5 forbids="torch.nn.RMSNorm,torch.nn.functional.rms_norm,torch.rms_norm,torch.ops,torch._C,course.models"
+# %% [markdown] exercise="rms_norm" difficulty=1 minutes=5 forbids="torch.nn.RMSNorm,torch.nn.functional.rms_norm,torch.rms_norm,course.models"
 # ### 24. Without the mean
 #
 # Many newer models leave out the mean and the bias (Zhang and Sennrich, 2019): a vector is divided by the root
@@ -373,7 +373,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
             assert_close(gradients[name], weight.grad, tolerance=1e-6, what=f"the gradient of {name}")
 
 
-# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
+# %% [markdown] exercise="PostNormBlock" difficulty=2 minutes=15 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
 # ### 26. A block, as in the paper
 #
 # A block lets the positions look at each other and then think alone. Each of the two steps **adds** to what
@@ -499,7 +499,7 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
     assert_block_of_torch(PostNormBlock, draw, is_pre_norm=False)
 
 
-# %% [markdown] exercise="PreNormBlock" bonus difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,torch.ops,torch._C,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
+# %% [markdown] exercise="PreNormBlock" bonus difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
 # ### 27. A block, as today (bonus)
 #
 # In the paper's block every residual passes through a norm. Later models normalise what goes **into** each part,

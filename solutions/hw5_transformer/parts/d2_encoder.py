@@ -270,7 +270,7 @@ def encoder_of_torch(weights, n_layers, n_heads, x, mask=None):
     return torch.func.functional_call(encoder, named, (x,), options)
 
 
-# %% [markdown] exercise="TransformerEncoder" difficulty=2 minutes=20 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,torch.ops,torch._C,course.models" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers"
+# %% [markdown] exercise="TransformerEncoder" difficulty=2 minutes=20 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,course.models" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers"
 # ### 30. The encoder
 #
 # Everything together: the encoder of the paper, a stack of post-norm blocks. With the same weights it must give

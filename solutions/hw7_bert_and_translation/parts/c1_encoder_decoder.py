@@ -5,7 +5,7 @@
 # the target word by word and looks at the encoder's output, the **memory**, (B, S, D), in every block. Three
 # attentions, three masks.
 
-# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=30 forbids="torch.nn.MultiheadAttention,torch.nn.functional.scaled_dot_product_attention,torch.nn.attention,torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models,torch_attention" dtype="float64"
+# %% [markdown] exercise="CrossAttention" difficulty=2 minutes=30 forbids="torch.nn.MultiheadAttention,torch.nn.functional.scaled_dot_product_attention,torch.nn.attention,torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,course.models,torch_attention" dtype="float64"
 # ### 14. Cross-attention
 #
 # The decoder asks, the memory answers: queries come from the target's vectors `x`, (B, T, D), keys and values
@@ -321,7 +321,7 @@ words = torch.tensor([[5, 3, 8, 4, 6, 0, 0]])  # two places of padding
 look(lambda plots: plots.shades(translation_masks(words, words, 0, 0)[1][0, 0]))  # of the decoder
 
 
-# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.ops,torch._C,course.models.transformer,course.models.translator,torch_block" allows="course.models.multi_head_attention,course.models.layer_norm" dtype="float64"
+# %% [markdown] exercise="DecoderBlock" difficulty=3 minutes=25 forbids="torch.nn.functional.multi_head_attention_forward,torch.nn.Transformer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,course.models.transformer,course.models.translator,torch_block" allows="course.models.multi_head_attention,course.models.layer_norm" dtype="float64"
 # ### 16. A block of the decoder
 #
 # In the order of 2017 (post-norm), each of three steps adds what it found and normalises the sum:

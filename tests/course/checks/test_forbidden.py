@@ -60,8 +60,70 @@ FOUND = [
     ("import runpy\nrunpy.run_module('course.sampling.filters')", (2, "course.sampling.filters")),
     ("f('course.sampling.filters:top_k')", (1, "course.sampling.filters.top_k")),
     ("f(f'course.{x}')", (1, "course")),
-    ("f('.sampling', 'course')", (1, "course")),
+    ("from importlib import import_module as f\nf('.sampling', 'course')", (2, "course")),
+    ("import importlib\nimportlib.util.find_spec(name='course')", (2, "course")),
+    ("import sys\nc = sys.modules['course']", (2, "course")),
+    ("import sys\nsys.modules.get('torch').softmax(x)", (2, "torch.softmax")),
+    ("import pkgutil\npkgutil.resolve_name('torch:softmax')(x)", (2, "torch.softmax")),
+    ("import torch\nvars(torch)['softmax'](x)", (2, "torch.softmax")),
+    ("import torch\ntorch.__dict__['softmax'](x)", (2, "torch.softmax")),
+    ("import torch\ntorch.__getattribute__('softmax')(x)", (2, "torch.softmax")),
+    ("import torch\nf = getattr(torch.nn, 'functional')\nf.softmax(x)", (3, "torch.nn.functional.softmax")),
+    ("from torch import nn\nnn.modules.rnn.LSTM(2, 3)", (2, "torch.nn.modules.rnn.LSTM")),
+    ("from torch.nn.modules.rnn import LSTM\nLSTM(2, 3)", (2, "torch.nn.modules.rnn.LSTM")),
+    ("from torch.nn import functional\nfunctional.torch.softmax(x)", (2, "torch.softmax")),
+    ("import torch\ntorch.hub.torch.softmax(x)", (2, "torch.softmax")),
+    ("import torch\nhub = torch.hub\nhub.torch.softmax(x)", (3, "torch.softmax")),
+    ("from torch.functional import F\nF.softmax(x)", (2, "torch.nn.functional.softmax")),
+    ("import torch\ngetattr(torch.functional.F, 'softmax')(x)", (2, "torch.nn.functional.softmax")),
+    ("import torch\ntorch._VF.softmax(x, -1)", (2, "torch._VF.softmax")),
+    ("from torch import _refs as r\nr.softmax(x, -1)", (2, "torch._refs.softmax")),
+    ("import torch.nn.functional as F\nF._VF.softmax(x, -1)", (2, "torch._VF.softmax")),
+    ("import torch\ntorch.ops.aten.softmax(x, -1)", (2, "torch.ops.aten.softmax")),
 ]
+
+
+BOUND = [
+    "print(t := torch)",
+    "t, u = torch, None",
+    "(u, [t, v]) = None, [torch, None]",
+    "t: object = torch",
+    "u = t = torch",
+    "for t in [torch]: pass",
+    "for u, t in ((1, torch),): pass",
+    "[t for t in (torch,)]",
+    "with contextlib.nullcontext(torch) as t: pass",
+    "def f(x, *y, t=torch): ...",
+    "def f(x, t=torch, /): ...",
+    "f = lambda x, t=torch: t.softmax(x)",
+    "match torch:\n    case t: pass",
+    "match torch:\n    case object(nn=u) | t: pass",
+    "match torch.nn:\n    case object(functional=object() as t): pass",
+]
+
+
+@pytest.mark.parametrize("binding", BOUND)
+def test_a_module_is_followed_by_whatever_form_it_is_bound(binding):
+    source = f"import torch\n{binding}\nt.softmax(x)"
+    assert names(source)[-1][1] in ("torch.softmax", "torch.nn.functional.softmax")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class K:\n    t = torch\n\nK.t.softmax(x)",
+        "class K:\n    t: object = torch\n    def f(self, x):\n        return self.t.softmax(x)",
+        "class K:\n    def __init__(self):\n        self.t = torch\n\nK().t.softmax(x)",
+    ],
+)
+def test_a_module_is_followed_through_an_attribute(source):
+    assert [name for _, name in names(f"import torch\n{source}")] == ["torch.softmax"]
+
+
+def test_the_inner_modules_of_torch_are_forbidden_only_where_something_of_torch_is():
+    source = "import torch\ntorch._VF.softmax(x, -1)"
+    assert names(source, ["sorted", ".softmax"]) == []
+    assert names(source, ["torch.nn.LSTM"]) == [(2, "torch._VF.softmax")]
 
 
 @pytest.mark.parametrize(("source", "use"), FOUND, ids=range(len(FOUND)))
@@ -82,6 +144,13 @@ ALLOWED = [
     "from torch import nn\nnn.Linear(2, 3)",
     "'course.sampling'\nx = 'of course'\ny = 'course. And so on'\nz = 'courses.x'",
     "f('course.data.vocabulary')",
+    "self.label = 'course'",
+    "vars(model)['softmax'], model.__dict__['softmax'], getattr(torch, name)",
+    "words = {'course': 3}\nwords['course'], words.get('course'), f('.sampling', 'course')",
+    "import torch\ndef f(x, act=torch.exp):\n    return act(x)",
+    "from torch import nn\nfor layer in [nn.Linear, nn.Tanh]:\n    layer(2)",
+    "import torch\nx, y = torch.exp, torch.log\nx(y)",
+    "from torch import nn\nnn.modules.rnn.LSTMCell(2, 3)",
     "this is not Python",
     "",
 ]
