@@ -180,7 +180,7 @@ def by_elimination():
 
 
 @alternative(of="generate")
-def row_after_row(table, prompt, n_tokens, generator):
+def each_row_drawn_alone(table, prompt, n_tokens, generator):
     text = prompt
     for _ in range(n_tokens):
         window = text[:, -len(table) :]
