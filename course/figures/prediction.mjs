@@ -70,9 +70,9 @@ function number(el, { question, unit, value, ...ends }) {
     mark(guess, -14, "var(--orange)", phrase("you: {n}", { n: told(guess, unit) }));
     view.say(phrase("Set the slider, then ask for the answer."));
     if (!isShown) return;
-    mark(value, 26, "var(--blue)", phrase("measured: {n}", { n: told(value, unit) }));
-    view.say(phrase("You said {guess}; measured: {value}.", { guess: told(guess, unit), value: told(value, unit) }));
-    view.numbers(["", unit], [[phrase("you"), told(guess, unit)], [phrase("measured"), told(value, unit)]]);
+    mark(value, 26, "var(--blue)", phrase("answer: {n}", { n: told(value, unit) }));
+    view.say(phrase("You said {guess}; the answer is {value}.", { guess: told(guess, unit), value: told(value, unit) }));
+    view.numbers(["", unit], [[phrase("you"), told(guess, unit)], [phrase("answer"), told(value, unit)]]);
   }
   draw();
 }

@@ -17,8 +17,8 @@ def prediction(
 ) -> Figure:
     """Ask for one of several options, or for a number.
 
-    found: option → measured number, and the largest is right (or the smallest, with `is_least`); or option →
-    bool, and every True is right; or one measured number, for which the reader sets a slider. between: the
+    found: option → number, and the largest is right (or the smallest, with `is_least`); or option →
+    bool, and every True is right; or one number, for which the reader sets a slider. between: the
     slider's ends, on a logarithmic scale if `is_logarithmic`. unit: "%" shows 0.25 as 25 %. Raises ValueError
     for fewer than two options, if none is right, or for a number that is not between the ends.
     """

@@ -130,3 +130,14 @@ def texts_averaged_one_by_one(logits, tokens, mask=None):
     """
     losses, real = _losses(logits[:, :-1], tokens[:, 1:]), _after_the_first(mask)
     return losses.mean() if mask is None else ((losses * real).sum(1) / real.sum(1)).mean()
+
+
+@misconception(of="next_token_loss")
+def texts_averaged_one_by_one_without_padding(logits, tokens, mask=None):
+    """Each text is averaged on its own, so a word of a short text counts more.
+
+    A text of 2 tokens and one of 20: how many predictions does each give, and how much does each of them
+    count for you?
+    """
+    losses, real = _losses(logits[:, :-1], tokens[:, 1:]), _after_the_first(mask)
+    return losses.mean() if mask is None else (losses.where(real, 0.0).sum(1) / real.sum(1)).mean()

@@ -141,3 +141,42 @@ class MlpReadsUnnormalised(_Block):
     def forward(self, x):
         x = x + self.attention(self.ln_1(x))
         return x + self.feed_forward(x)
+
+
+@misconception(of="CausalBlock")
+class WhatIsAddedNormalised(_Block):
+    """The norms come after attention and mlp, just before the sums; GPT-2 normalises what each part reads.
+
+    In the first formula, is ln_1 inside the brackets of attention or around it? What does your attention
+    read?
+    """
+
+    def forward(self, x):
+        x = x + self.ln_1(self.attention(x))
+        return x + self.ln_2(self.feed_forward(x))
+
+
+@misconception(of="CausalBlock")
+class ItselfHidden(_Block):
+    """A position does not see itself, and the first one sees nothing: its softmax is NaN.
+
+    Print your mask for T = 4. How many positions may the first one attend to, and how many should it? What is
+    the softmax of a row that is all minus infinity?
+    """
+
+    def weights(self, scores):
+        is_hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(0)
+        return scores.masked_fill(is_hidden, -math.inf).softmax(-1)
+
+
+@misconception(of="CausalBlock")
+class ItselfHiddenAtAHugeNegative(_Block):
+    """A position does not see itself, and the first one, to which all is forbidden alike, sees the whole row.
+
+    Print your mask for T = 4. How many positions may the first one attend to, and how many should it? What is
+    the softmax of a row of equal scores, however low?
+    """
+
+    def weights(self, scores):
+        is_hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(0)
+        return scores.masked_fill(is_hidden, -1e9).softmax(-1)

@@ -49,6 +49,30 @@ def nothing_left_when_p_is_tiny(logits, p):
 
 
 @misconception(of="top_p")
+def sums_below_p_and_the_best(logits, p):
+    """Only tokens whose sum stays below p are left, and the best one, so that what is left holds less than p.
+
+    In the example with p = 0.6, the first token has 0.4 and the second brings the sum to 0.65. Is 0.4 at
+    least 0.6? And which tokens of four equal ones are left with p = 1?
+    """
+    probs, order = _sorted(logits)
+    kept = probs.cumsum(-1) < p
+    kept[..., 0] = True
+    return _scattered(logits, order, kept)
+
+
+@misconception(of="top_p")
+def sums_below_p_only(logits, p):
+    """Only tokens whose sum stays below p are left, which are none if the best token alone reaches p.
+
+    In the example with p = 0.6, the first token has 0.4 and the second brings the sum to 0.65. Is 0.4 at
+    least 0.6? And what can be drawn with p = 0.01?
+    """
+    probs, order = _sorted(logits)
+    return _scattered(logits, order, probs.cumsum(-1) < p)
+
+
+@misconception(of="top_p")
 def mask_left_in_sorted_order(logits, p):
     """The mask is made for the sorted tokens and then laid over the unsorted ones.
 
@@ -134,6 +158,17 @@ def threshold_on_the_logits(logits, p):
     Add 10 to all logits. Which tokens are left now, and has any probability changed?
     """
     return _keep(logits, logits >= p * logits.max(-1, keepdim=True).values)
+
+
+@misconception(of="min_p")
+def exponentials_compared(logits, p):
+    """The exponentials of the logits are compared, which become 0 or infinite where logits are large.
+
+    What is $e^{800}$ as a float, and what $e^{-800}$? Is infinity less than 0.2 times infinity? What does the
+    softmax subtract first?
+    """
+    powers = logits.exp()
+    return _keep(logits, ~(powers < p * powers.max(-1, keepdim=True).values))
 
 
 @misconception(of="min_p", seen="https://github.com/sgl-project/sglang-jax/pull/1563")

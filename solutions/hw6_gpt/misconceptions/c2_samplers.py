@@ -15,9 +15,7 @@ def _keep(logits, kept):
 
 
 def _best_only(logits):
-    return _keep(
-        logits, torch.zeros_like(logits, dtype=torch.bool).scatter(-1, logits.argmax(-1, True), True)
-    )
+    return torch.full_like(logits, -math.inf).scatter(-1, logits.argmax(-1, True), 0.0)
 
 
 @misconception(of="temperature")
@@ -30,12 +28,51 @@ def multiplied_by_the_temperature(logits, t):
 
 
 @misconception(of="temperature")
+def multiplied_at_zero_too(logits, t):
+    """The logits are multiplied by t, also at t = 0, where all of them become 0.
+
+    At t = 1/2, should the better token become more or less probable? And at t = 0, which distribution do
+    logits stand for that are all 0?
+    """
+    return logits * t
+
+
+@misconception(of="temperature")
 def probabilities_cooled(logits, t):
     """The temperature divides the probabilities, which are then handed on as if they were logits.
 
     Between which numbers can your "logits" lie? What becomes of the example at t = 1?
     """
     return logits.softmax(-1) / t if t > 0 else _best_only(logits)
+
+
+@misconception(of="temperature")
+def probabilities_cooled_at_zero_too(logits, t):
+    """The temperature divides the probabilities, also at t = 0, and they are handed on like logits.
+
+    Between which numbers can your "logits" lie? And what is 0.4 / 0 as a tensor?
+    """
+    return logits.softmax(-1) / t
+
+
+@misconception(of="temperature")
+def probabilities_cooled_or_one_hot(logits, t):
+    """The temperature divides the probabilities, and at t = 0 a 1 and zeros come back; logits are asked for.
+
+    Between which numbers can your "logits" lie? What does the softmax of (0, 0, 1) give?
+    """
+    if t > 0:
+        return logits.softmax(-1) / t
+    return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, True), 1.0)
+
+
+@misconception(of="temperature")
+def logarithms_of_cooled_probabilities(logits, t):
+    """The probabilities are divided by t before the logarithm, which leaves their proportions as they were.
+
+    One token is three times as probable as another. How many times is it after both are divided by 1/2?
+    """
+    return (logits.softmax(-1) / t).log() if t > 0 else _best_only(logits)
 
 
 @misconception(of="temperature")

@@ -40,8 +40,8 @@ def counting_table(context_length, vocab_size):
 #
 # - the model reads the **last** C tokens of each row (all of them, while there are fewer);
 # - of its logits only those at the last position matter, and their softmax is the distribution to draw from;
-# - all rows are drawn by one call, `torch.multinomial(probs, num_samples=1, generator=generator)` with
-#   `probs` (B, V), and each row gets its own token.
+# - each row gets its own token, drawn by `torch.multinomial(probs, num_samples=1, generator=generator)`: in
+#   one call for all rows, with `probs` (B, V), or row after row from the first, which draws the same tokens.
 #
 # **Example.** With the model `counting_table(3, 5)`, after which 1 follows 0, 2 follows 1 and so on, the
 # prompt `[[2], [0]]` and four tokens more give `[[2, 3, 4, 0, 1], [0, 1, 2, 3, 4]]`.

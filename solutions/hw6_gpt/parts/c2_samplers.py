@@ -60,9 +60,11 @@ def temperature(logits: Tensor, t: float) -> Tensor:
 
 # %% check="the_example_is_sharpened" points=1
 def the_example_is_sharpened(temperature):
-    """The quarters of the example become tenths at t = 1/2, and stay as they are at t = 1."""
+    """The quarters of the example become tenths at t = 1/2, in either order, and stay as they are at t = 1."""
     logits = torch.tensor([0.0, math.log(3)], dtype=torch.float64)
-    assert_probs(temperature(logits, 0.5), torch.tensor([0.1, 0.9], dtype=torch.float64))
+    tenths = torch.tensor([0.1, 0.9], dtype=torch.float64)
+    assert_probs(temperature(logits, 0.5), tenths)
+    assert_probs(temperature(logits.flip(0), 0.5), tenths.flip(0), what="in the other order")
     assert_probs(temperature(logits, 1.0), torch.tensor([0.25, 0.75], dtype=torch.float64))
 
 
@@ -132,10 +134,11 @@ def top_k(logits: Tensor, k: int) -> Tensor:
 
 # %% check="the_two_best_of_the_example_are_left" points=1
 def the_two_best_of_the_example_are_left(top_k):
-    """Of the logits (1, 3, 0, 2) the second and the fourth are left, in their proportion."""
-    answer = top_k(torch.tensor([1.0, 3.0, 0.0, 2.0], dtype=torch.float64), 2)
-    e = math.e
-    assert_probs(answer, torch.tensor([0.0, e / (1 + e), 0.0, 1 / (1 + e)], dtype=torch.float64))
+    """Of the logits (1, 3, 0, 2) the second and the fourth are left, in their proportion; of (2, 0, 3, 1) the others."""
+    logits, e = torch.tensor([1.0, 3.0, 0.0, 2.0], dtype=torch.float64), math.e
+    left = torch.tensor([0.0, e / (1 + e), 0.0, 1 / (1 + e)], dtype=torch.float64)
+    assert_probs(top_k(logits, 2), left)
+    assert_probs(top_k(logits.flip(0), 2), left.flip(0), what="of (2, 0, 3, 1)")
 
 
 # %% check="k_tokens_are_left_in_every_row" points=1
@@ -208,10 +211,12 @@ def top_p(logits: Tensor, p: float) -> Tensor:
 
 # %% check="the_nucleus_of_the_example" points=1
 def the_nucleus_of_the_example(top_p):
-    """Of the example, p = 0.6 leaves the tokens 1 and 3, p = 0.7 the tokens 1, 3 and 4."""
+    """Of the example, p = 0.6 leaves the tokens 1 and 3, p = 0.7 the tokens 1, 3 and 4; of another row 0 and 2."""
     for p, kept in ((0.6, (1, 3)), (0.7, (1, 3, 4))):
         expected = renormalised(PROBS[0], torch.isin(torch.arange(5), torch.tensor(kept)))
         assert_probs(top_p(LOGITS[0], p), expected, what=f"p = {p}")
+    expected = renormalised(PROBS[1], torch.tensor([True, False, True, False, False]))
+    assert_probs(top_p(LOGITS[1], 0.6), expected, what="another row, p = 0.6")
 
 
 # %% check="the_nucleus_holds_at_least_p" points=1
@@ -297,10 +302,12 @@ def min_p(logits: Tensor, p: float) -> Tensor:
 
 # %% check="three_tokens_of_the_example_are_left" points=1
 def three_tokens_of_the_example_are_left(min_p):
-    """Of the example, p = 0.3 leaves the tokens 1, 3 and 4, and p = 0.15 token 0 too."""
+    """Of the example, p = 0.3 leaves the tokens 1, 3 and 4, and p = 0.15 token 0 too; of another row 0 and 2."""
     for p, kept in ((0.3, (1, 3, 4)), (0.15, (0, 1, 3, 4))):
         expected = renormalised(PROBS[0], torch.isin(torch.arange(5), torch.tensor(kept)))
         assert_probs(min_p(PROBS[0].log(), p), expected, what=f"p = {p}")
+    expected = renormalised(PROBS[1], torch.tensor([True, False, True, False, False]))
+    assert_probs(min_p(PROBS[1].log(), 0.3), expected, what="another row, p = 0.3")
 
 
 # %% check="the_zero_of_the_logits_does_not_matter" points=1
@@ -309,7 +316,7 @@ def the_zero_of_the_logits_does_not_matter(min_p):
     rows = [[1.0, -1.0, 0.5, 2.0, 0.0, -2.0, 1.5], [0.3, -1.0, 2.0, 0.0, 2.5, 1.0, -4.0]]
     logits, left = torch.tensor(rows, dtype=torch.float64), torch.zeros(2, 7, dtype=torch.bool)
     left[0, [0, 2, 3, 6]] = left[1, [2, 4, 5]] = True
-    for constant in (0.0, 10.0, -10.0, -200.0):
+    for constant in (0.0, 10.0, -10.0, -800.0, 800.0):
         answer = min_p(logits + constant, 0.2)
         assert_probs(answer, renormalised(logits.softmax(-1), left), what=f"{constant:+.0f} added")
 
@@ -385,9 +392,12 @@ def combined_filters(logits: Tensor, t: float, k: int, p: float, least: float) -
 
 # %% check="two_tokens_of_the_example_are_left" points=1
 def two_tokens_of_the_example_are_left(combined_filters):
-    """Of the example the tokens 1 and 3 are left, as 0.16 to 0.0625."""
+    """Of the example the tokens 1 and 3 are left, as 0.16 to 0.0625; of another row 0 and 2, as 0.2704 to 0.09."""
     answer = combined_filters(LOGITS[0], 0.5, 4, 0.8, 0.55)
     assert_probs(answer, renormalised(PROBS[0] ** 2, torch.tensor([False, True, False, True, False])))
+    answer = combined_filters(LOGITS[1], 0.5, 4, 0.8, 0.55)
+    expected = renormalised(PROBS[1] ** 2, torch.tensor([True, False, True, False, False]))
+    assert_probs(answer, expected, what="another row")
 
 
 # %% check="the_strictest_filter_decides" points=1

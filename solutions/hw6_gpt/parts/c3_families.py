@@ -343,8 +343,10 @@ def typical_tokens_surprise_as_expected(cut_by_curve):
 # %% check="the_best_token_need_not_be_typical" points=1
 def the_best_token_need_not_be_typical(cut_by_curve):
     """Typical with x = 0.2 leaves token 3 of the example, and token 1, which is the most probable."""
-    answer = cut_by_curve(LOGITS, "typical", 0.2)
-    assert_probs(answer, renormalised(PROBS, only(5, [1, 3], [0, 2])))
+    expected = renormalised(PROBS, only(5, [1, 3], [0, 2]))
+    assert_probs(cut_by_curve(LOGITS, "typical", 0.2), expected)
+    turned = cut_by_curve(LOGITS.flip(1), "typical", 0.2)
+    assert_probs(turned, expected.flip(1), what="the tokens in the other order")
 
 
 # %% check="tail_free_stops_where_the_curve_is_straight" points=1
@@ -501,6 +503,8 @@ def squares_of_the_example(bent):
     logits = torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 1.0]], dtype=torch.float64)
     expected = torch.tensor([[0.0, 2.0, 1.5], [3.0, -1.5, 1.0]], dtype=torch.float64)
     assert_probs(bent(logits, "quadratic", 0.5, 1.0), expected.softmax(-1))
+    turned = bent(logits.flip(1), "quadratic", 0.5, 1.0)
+    assert_probs(turned, expected.flip(1).softmax(-1), what="the tokens in the other order")
     answer = bent(logits[:, None], "quadratic", 0.5, 1.0)
     assert_probs(answer, expected[:, None].softmax(-1), what="(2, 1, V)")
 
@@ -693,7 +697,9 @@ def losses(vocab_size, *rows):
 def presence_is_paid_once(unrepeated):
     """A token that occurs in its own row loses `presence`, however often it occurs."""
     expected = losses(13, dict.fromkeys([0, 1, 2, 3], 0.7), dict.fromkeys([1, 2, 3, 4, 5, 6], 0.7))
-    assert_close(taken(unrepeated, SAID, presence=0.7), expected, what="what 13 tokens lose")
+    answer, turned = taken(unrepeated, SAID, presence=0.7), taken(unrepeated, SAID.flip(0), presence=0.7)
+    assert_close(answer, expected, what="what 13 tokens lose")
+    assert_close(turned, expected.flip(0), what="what they lose with the rows exchanged")
 
 
 # %% check="frequency_is_paid_each_time" points=1

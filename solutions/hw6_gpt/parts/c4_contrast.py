@@ -85,7 +85,10 @@ def the_example_takes_token_2(contrastive_step):
     half = 0.5**0.5
     expected = torch.tensor([-1 / 4, 1 / 8 - half / 2, 3 / 32 + half / 2, -math.inf]).double()
     past = torch.tensor([[1, 0], [0, 2]]).double()
-    assert_contrastive(contrastive_step(logits, states, past, 3, 0.5), expected, "of the example")
+    answer = contrastive_step(logits, states, past, 3, 0.5)
+    turned = contrastive_step(logits.flip(0), states.flip(0), past, 3, 0.5)
+    assert_contrastive(answer, expected, "of the example")
+    assert_contrastive(turned, expected.flip(0), "of its tokens in the other order")
 
 
 # %% check="alpha_0_is_greedy_and_alpha_1_sees_likeness_alone" points=1

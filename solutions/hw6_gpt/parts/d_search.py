@@ -195,12 +195,16 @@ def beam_search(
 
 # %% check="the_example_finds_two_tokens" points=1
 def the_example_finds_two_tokens(beam_search):
-    """In the example [2, 1] wins with ln 0.54, and with half of that if the length penalty is 1."""
+    """In the example [2, 1] wins with ln 0.54, or half of that if the length penalty is 1; were 0 as likely as 0.7, [0] would."""
     table = logs([[1 / 3, 1 / 3, 1 / 3], [0.4, 0.0, 0.6], [0.1, 0.9, 0.0]])
     for length_penalty in (0.0, 1.0):
         tokens, score = beam_search(table, [1], 0, 2, 2, length_penalty)
         assert_equal(tokens, [2, 1], what="tokens")
         assert_close(score, math.log(0.54) / 2**length_penalty, what="the score")
+    table = logs([[1 / 3, 1 / 3, 1 / 3], [0.7, 0.0, 0.3], [0.1, 0.9, 0.0]])
+    tokens, score = beam_search(table, [1], 0, 2, 2, 0.0)
+    assert_equal(tokens, [0], what="tokens where 0 has 0.7")
+    assert_close(score, math.log(0.7), what="its score")
 
 
 # %% check="a_narrow_beam_misses_what_a_wide_one_finds" points=1
