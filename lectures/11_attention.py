@@ -569,10 +569,7 @@ for scale in ("small", "full"):
         assert max(ends) < 0.01 if errors else min(ends) > 0.2
 
 # %%
-enc, search = (
-    by_model(stored["learnt"]["runs"])["RNNenc-15"],
-    by_model(stored["small"]["runs"])["RNNsearch-15"],
-)
+enc, search = by_model(stored["learnt"]["runs"]).values()
 for same in (enc, search):
     told = ", ".join(f"{with_range(at_length(same, n, 'bleu'))} at {n}" for n in (10, 15, 20, 30))
     print(f"{seeds_and_steps(same)}: BLEU {told} words")
@@ -582,7 +579,7 @@ assert max(at_length(enc, 15, "bleu")) < 90 < 95 < min(at_length(search, 15, "bl
 assert 2 * max(at_length(enc, 20, "bleu")) < min(at_length(search, 20, "bleu"))
 
 # %% [markdown]
-# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines tell the two apart: once both have learned their training sentences, RNNenc after ten times the steps, ten words are no longer too many, fifteen still are, and at twenty RNNsearch is more than twice as good.
+# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines tell the two apart: once both have learned their training sentences, after ten times the steps, ten words are no longer too many for RNNenc, fifteen still are, and at twenty RNNsearch is more than twice as good.
 #
 # Real text: **Multi30k**, captions from English to French, translated by models of about the same size. These results are stored, too.
 
