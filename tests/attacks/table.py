@@ -274,11 +274,11 @@ REMAINS = """## What remains
 - What an exercise forbids, and that it is to be written without the course's own package, is searched for in
   the text of all of a student's cells and guarded while they run. That reminds those who forget. A name that
   stands there is found in most of the ways in which Python binds or reaches it. What passes unnoticed: a name
-  that is put together while the code runs (`getattr(torch, "layer_" + "norm")`, a module's name in two pieces)
-  or handed to a function that looks it up (`attrgetter`), a module that is given as an argument, an object that
-  is looked for in memory (`gc`, `__subclasses__`, `ctypes`), code in another form (`pickle`, `torch.jit`, a
-  finder of imports), and `builtins` under another name. Some other such ways are flagged for a person; none
-  is walled off.
+  that is put together while the code runs (`getattr(torch, "layer_" + "norm")`, a module's name in two
+  pieces) or handed to a function that looks it up (`attrgetter`), a module that is given as an argument, an
+  object that is looked for in memory (`gc`, `__subclasses__`, `ctypes`), code in another form (`pickle`,
+  `torch.jit`, a finder of imports), and `builtins` under another name. Some other such ways are flagged for a
+  person; none is walled off.
 - Visible checks, whose texts students have, can be passed without a solution: by a constant where a check
   asks for little, and by a table where it draws nothing. A table alone earns nothing, since such a check pays
   only beside one of the same exercise with inputs of the submission's own.
