@@ -67,6 +67,16 @@ def one_maximum_for_all_rows(logits):
 
 
 @misconception(of="log_softmax")
+def maximum_of_the_first_row(logits):
+    """The maximum of the first row is subtracted from all rows; the others may be far above it or below.
+
+    After your subtraction, what is the largest entry of each row? For which rows is it 0?
+    """
+    shifted = logits - (logits[0] if logits.ndim > 1 else logits).max()
+    return shifted - shifted.exp().sum(-1, keepdim=True).log()
+
+
+@misconception(of="log_softmax")
 def logarithm_not_taken(logits):
     """The probabilities come back, not their logarithms.
 
@@ -167,6 +177,15 @@ def loss_of_a_vanished_probability(logits, targets):
     log-probabilities in one piece?
     """
     return -logits.softmax(-1)[torch.arange(len(targets)), targets].log().mean()
+
+
+@misconception(of="cross_entropy")
+def exponentials_beyond_all_bounds(logits, targets):
+    """The exponentials of the logits are summed as they are: that of 1000 is infinite, that of -1000 is 0.
+
+    Evaluate `torch.tensor(1000.0).exp()`. Which number may you subtract from all logits of a row before that?
+    """
+    return (logits.exp().sum(-1).log() - logits[torch.arange(len(targets)), targets]).mean()
 
 
 @misconception(of="cross_entropy")

@@ -175,6 +175,32 @@ class PaddingTakenForZero(_Model):
 
 
 @misconception(of="FeedForwardLM")
+class OnlyNumbersAbovePadCount(_Model):
+    """Words with a smaller number than `pad` count as zeros, too, as if the padding word always came first.
+
+    With pad = 4, what is `windows > pad` for the window [4, 2, 6]? Which of its three words are padding?
+    """
+
+    def embedded(self, windows):
+        return self.E.T[windows] * (windows > self.pad)[..., None]
+
+
+@misconception(of="FeedForwardLM")
+class FirstMaskRemembered(_Model):
+    """Which places are padding is found out for the first windows and kept, whatever windows come next.
+
+    Hand your model [[0, 2]] and then [[2, 1]], with pad = 0. When is the mask for the second window made?
+    """
+
+    mask = None
+
+    def embedded(self, windows):
+        if self.mask is None or self.mask.shape[:2] != windows.shape:
+            self.mask = (windows != self.pad)[..., None]
+        return self.E.T[windows] * self.mask
+
+
+@misconception(of="FeedForwardLM")
 class WindowsCutAnew(_Model):
     """`E[:, windows]`, of shape (d, B, N), is reshaped to B rows, which mixes the windows of the batch.
 

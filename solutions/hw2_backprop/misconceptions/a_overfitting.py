@@ -112,9 +112,10 @@ def steps_down_the_summed_loss(weight, features, targets, learning_rate, n_steps
 
 @misconception(of="overfit_one_batch")
 def nothing_learned(weight, features, targets, learning_rate, n_steps):
-    """All losses are the same: no step moves the weights, as when the gradient is cleared just before it.
+    """All losses are the same, as when no step moves the weights.
 
-    What is in `.grad` in the moment of the step? In which order do `zero_grad`, `backward` and the step come?
+    Print the weights and `.grad` right after the step. In which order do `zero_grad`, `backward` and the step
+    come, and which weights do you measure?
     """
     return _losses((weight, features, targets, 0.0, n_steps))
 

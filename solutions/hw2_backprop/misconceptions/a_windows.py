@@ -24,6 +24,16 @@ def target_is_the_last_word_of_the_window(documents, n_window):
 
 
 @misconception(of="windows_and_targets")
+def target_counted_on_from_the_last_word(documents, n_window):
+    """The target is the number of the window's last word plus one, right only where the text counts upwards.
+
+    What is your target for the first window of the text `[5, 2, 9]`? Which of its words does your code read?
+    """
+    windows, _ = _windows(documents, n_window)
+    return windows, windows[:, -1] + 1
+
+
+@misconception(of="windows_and_targets")
 def window_reversed(documents, n_window):
     """The windows list the newest word first.
 

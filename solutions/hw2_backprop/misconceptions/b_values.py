@@ -80,6 +80,48 @@ class GradientsOverwrittenFromTheRight(GradientsOverwritten):
 
 
 @misconception(of="Value")
+class OneNumberOneValue(_Value):
+    """Values of the same number are taken for one Value: what was computed of the second gets no gradient.
+
+    Let x and y be two Values of 3. By what does your backward know which Values it has seen: the number, or
+    the object?
+    """
+
+    def ancestors(self, seen):
+        if self.data in seen:
+            return []
+        seen.add(self.data)
+        return [node for parent, _ in self.parents for node in parent.ancestors(seen)] + [self]
+
+
+@misconception(of="Value")
+class BothSidesOneValue(_Value):
+    """Where a Value is added to itself or multiplied by itself, only one of the two sides gets its part.
+
+    For x + x, how many parts of its gradient does x get? How many parents does the sum have in your code?
+    """
+
+    def __init__(self, data, parents=()):
+        super().__init__(data, tuple({id(parent): (parent, slope) for parent, slope in parents}.values()))
+
+
+@misconception(of="Value")
+class BackwardRunsOnce(_Value):
+    """Only the first call of backward sets gradients: after one of another loss, a second call does nothing.
+
+    Call `L.backward()`, then `K.backward()` for K = x², then `L.backward()`. Which number's derivative is
+    `x.grad` now, and which should it be?
+    """
+
+    has_run = False
+
+    def backward(self):
+        if not self.has_run:
+            self.has_run = True
+            super().backward()
+
+
+@misconception(of="Value")
 class NoGradientBeforeBackward(_Value):
     """A new Value has no number for its gradient until backward has come to it.
 
@@ -199,10 +241,10 @@ class ReluSlopeOneAtZero(_Value):
 
 
 @misconception(of="Value")
-class SeedForgotten(_Value):
-    """Backward begins with the gradient 0, so all gradients stay 0.
+class AllGradientsStayZero(_Value):
+    """After backward all gradients are still 0, that of L itself too.
 
-    What is the derivative of L with respect to L itself? What is `L.grad` when your backward begins?
+    What is the derivative of L with respect to L itself? Which line of your backward writes it into `L.grad`?
     """
 
     seed = 0.0

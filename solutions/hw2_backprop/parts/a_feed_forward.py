@@ -48,18 +48,22 @@ def windows_and_targets(documents: list[Tensor], n_window: int) -> tuple[Tensor,
 
 # %% check="the_example_has_three_windows" points=1
 def the_example_has_three_windows(windows_and_targets):
-    """The two documents of the example have the three windows and the targets 7, 8, 3."""
+    """The two documents of the example have the three windows and the targets 7, 8, 3; others have their own."""
     windows, targets = windows_and_targets([torch.tensor([5, 6, 7, 8]), torch.tensor([1, 2, 3])], 2)
+    documents = [torch.tensor([9, 4, 4, 0]), torch.tensor([7, 2, 5])]
+    other_windows, other_targets = windows_and_targets(documents, 2)
     assert_equal(windows, torch.tensor([[5, 6], [6, 7], [1, 2]]), what="windows")
     assert_equal(targets, torch.tensor([7, 8, 3]), what="targets")
+    assert_equal(other_windows, torch.tensor([[9, 4], [4, 4], [7, 2]]), what="windows of two other documents")
+    assert_equal(other_targets, torch.tensor([4, 0, 5]), what="targets of [9, 4, 4, 0] and [7, 2, 5]")
 
 
 # %% check="the_target_comes_next" points=1
 def the_target_comes_next(windows_and_targets, draw):
-    """When the text counts upwards, each target is one more than the newest word of its window."""
-    start = draw.integers(10, 90)
-    windows, targets = windows_and_targets([torch.arange(start, start + 11)], 3)
-    assert_equal(targets, windows.max(dim=1).values + 1)
+    """The targets for windows of three words are the words from the fourth on, in whatever order the text has them."""
+    text = torch.tensor([50, 40, 60, 90, *(10 * place for place in draw.permutation(7))])
+    _, targets = windows_and_targets([text], 3)
+    assert_equal(targets, text[3:])
 
 
 # %% check="a_window_is_read_from_left_to_right" points=1
@@ -81,7 +85,7 @@ def every_window_is_there_once(windows_and_targets, draw):
 # %% check="no_pair_reaches_into_another_document" points=1
 def no_pair_reaches_into_another_document(windows_and_targets, draw):
     """A window and its target come from one document, and a document of N words has none."""
-    documents = [100 * k + draw.integers(0, 100, length) for k, length in ((1, 6), (2, 8), (3, 3), (4, 5))]
+    documents = [100 * k + draw.integers(0, 90, length) for k, length in ((1, 6), (2, 8), (3, 3), (4, 5))]
     windows, targets = windows_and_targets(documents, 3)
     assert_equal(windows // 100, (targets // 100)[:, None].expand(-1, 3), what="the document of each word")
 
@@ -133,10 +137,15 @@ def batch_at(tokens: Tensor, starts: Tensor, n_window: int) -> tuple[Tensor, Ten
 
 # %% check="the_example_batch_has_two_rows" points=1
 def the_example_batch_has_two_rows(batch_at):
-    """The batch of the example has the windows (15, 16, 23) and (4, 8, 15) and the targets 42 and 16."""
-    windows, targets = batch_at(torch.tensor([4, 8, 15, 16, 23, 42]), torch.tensor([2, 0]), 3)
+    """The batch of the example has the windows (15, 16, 23) and (4, 8, 15) and the targets 42 and 16; other starts have their own."""
+    text = torch.tensor([4, 8, 15, 16, 23, 42])
+    windows, targets = batch_at(text, torch.tensor([2, 0]), 3)
+    other_windows, other_targets = batch_at(text, torch.tensor([1, 2]), 3)
     assert_equal(windows, torch.tensor([[15, 16, 23], [4, 8, 15]]), what="windows")
     assert_equal(targets, torch.tensor([42, 16]), what="targets")
+    expected = torch.tensor([[8, 15, 16], [15, 16, 23]])
+    assert_equal(other_windows, expected, what="windows from the starts 1 and 2")
+    assert_equal(other_targets, torch.tensor([23, 42]), what="targets from the starts 1 and 2")
 
 
 # %% check="each_row_begins_at_its_own_place" points=1
@@ -233,10 +242,10 @@ def a_constant_changes_nothing(log_softmax, draw):
 
 # %% check="logits_of_a_thousand_are_no_trouble" points=1
 def logits_of_a_thousand_are_no_trouble(log_softmax):
-    """(1000, 1000 + ln 3) beside (-1000, -1000 + ln 3) and (500, 500 + ln 3) still give 1/4 and 3/4."""
+    """The rows (z, z + ln 3) of one batch, with z = 500, 1000, -1000, 0 and -500, all give 1/4 and 3/4."""
     pair = torch.tensor([0.0, math.log(3)], dtype=torch.float64)
-    answer = log_softmax(torch.stack([pair + 1000, pair - 1000, pair, pair + 500]))
-    assert_close(answer, torch.tensor([[0.25, 0.75]] * 4, dtype=torch.float64).log())
+    answer = log_softmax(torch.stack([pair + z for z in (500, 1000, -1000, 0, -500)]))
+    assert_close(answer, torch.tensor([[0.25, 0.75]] * 5, dtype=torch.float64).log())
 
 
 # %% check="an_unlikely_word_keeps_its_log_prob" points=1
@@ -297,9 +306,14 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
 # %% check="the_example_costs_0_8047_nats" points=1
 def the_example_costs_0_8047_nats(cross_entropy):
-    """The two predictions of the example cost (ln 5/3 + ln 3) / 2."""
+    """The two predictions of the example cost (ln 5/3 + ln 3) / 2; turned round, with targets 0 and 1, they cost the same."""
     logits = torch.tensor([[0.0, math.log(3), 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
-    assert_close(cross_entropy(logits, torch.tensor([1, 0])), (math.log(5 / 3) + math.log(3)) / 2)
+    answer, turned = (
+        cross_entropy(logits, torch.tensor([1, 0])),
+        cross_entropy(logits.flip(0), torch.tensor([0, 1])),
+    )
+    assert_close(answer, (math.log(5 / 3) + math.log(3)) / 2)
+    assert_close(turned, (math.log(5 / 3) + math.log(3)) / 2, what="the loss with both rows exchanged")
 
 
 # %% check="a_sure_model_pays_nothing_or_much" points=1
@@ -329,9 +343,14 @@ def knowing_nothing_costs_ln_v(cross_entropy):
 
 # %% check="a_great_surprise_is_finite" points=1
 def a_great_surprise_is_finite(cross_entropy):
-    """A target whose logit is 2000 below the best costs 2000 nats."""
+    """A target whose logit is 2000 below the best costs 2000 nats; logits around -1000, 0 and 1000 cost what their differences say."""
     logits = torch.tensor([[0.0, -2000.0, -2500.0]], dtype=torch.float64)
-    assert_close(cross_entropy(logits, torch.tensor([1])), 2000.0)
+    pair = torch.tensor([0.0, math.log(3)], dtype=torch.float64)
+    surprise = cross_entropy(logits, torch.tensor([1]))
+    far_out = cross_entropy(torch.stack([pair - 1000, pair, pair + 1000]), torch.tensor([1, 0, 1]))
+    assert_close(surprise, 2000.0)
+    expected = (2 * math.log(4 / 3) + math.log(4)) / 3
+    assert_close(far_out, expected, what="the loss of rows around -1000, 0 and 1000")
 
 
 # %% check="other_batches_have_their_mean_loss" points=2 hidden
@@ -379,10 +398,14 @@ def draw_tokens(logits: Tensor, uniforms: Tensor) -> Tensor:
 
 # %% check="the_example_draws_0_1_2" points=1
 def the_example_draws_0_1_2(draw_tokens):
-    """With u = 0.4, 0.6 and 0.8 the words 0, 1 and 2 of the example are drawn."""
+    """With u = 0.4, 0.6 and 0.8 the words 0, 1 and 2 of the example are drawn; with u = 0.7, 0.9 and 0.2 the words 1, 2 and 0."""
     logits = torch.tensor([[math.log(2), 0.0, 0.0]] * 3, dtype=torch.float64)
-    uniforms = torch.tensor([0.4, 0.6, 0.8], dtype=torch.float64)
-    assert_equal(draw_tokens(logits, uniforms), torch.tensor([0, 1, 2]))
+    drawn, others = (
+        draw_tokens(logits, torch.tensor(uniforms, dtype=torch.float64))
+        for uniforms in ([0.4, 0.6, 0.8], [0.7, 0.9, 0.2])
+    )
+    assert_equal(drawn, torch.tensor([0, 1, 2]))
+    assert_equal(others, torch.tensor([1, 2, 0]), what="the words for u = 0.7, 0.9 and 0.2")
 
 
 # %% check="a_word_is_drawn_as_often_as_it_is_likely" points=1
@@ -552,19 +575,26 @@ def without_w_the_constants_remain(FeedForwardLM, draw):
 
 # %% check="the_padding_word_counts_as_zeros" points=1
 def the_padding_word_counts_as_zeros(FeedForwardLM, draw):
-    """Another column of E for the padding word changes no logit, that column gets no gradient, and a window of padding has the logits U tanh(b) + c."""
+    """The column of E for the padding word changes no logit and gets no gradient; windows of padding alone, and with one word behind it, have the logits of the formula, in any order."""
     model, weights = FeedForwardLM(7, 3, 2, 5, 4), weights_of(draw, 7, 3, 2, 5)
-    windows = torch.tensor([[4, 4, 1], [4, 2, 6], [3, 5, 0], [4, 4, 4]])
+    windows = torch.tensor([[4, 4, 1], [4, 2, 6], [3, 5, 0], [4, 4, 4], [4, 4, 6]])
     model.load_state_dict(weights)
     answer = model(windows)
     answer.square().sum().backward()
     assert_close(model.gradients()["E"][:, 4], torch.zeros(2, dtype=torch.float64), what="the gradient")
     of_padding = weights["U"] @ torch.tanh(weights["b"]) + weights["c"]
     assert_close(answer[3], of_padding, what="the logits for a window of padding")
+    for row, word in ((0, 1), (4, 6)):
+        hidden = torch.tanh(weights["W"][:, 4:] @ weights["E"][:, word] + weights["b"])
+        expected = weights["U"] @ hidden + weights["c"]
+        assert_close(answer[row], expected, what=f"the logits for the window [4, 4, {word}], with pad = 4")
+    assert_close(
+        model(windows.flip(0)), answer.flip(0), what="the logits for the same windows, last one first"
+    )
     other = weights["E"].clone()
     other[:, 4] += 1
     model.load_state_dict(weights | {"E": other})
-    assert_close(model(windows), answer, what="the logits")
+    assert_close(model(windows), answer, what="the logits with another column of E for the padding word")
 
 
 # %% check="the_other_words_of_a_padded_window_keep_their_places" points=1
@@ -649,11 +679,20 @@ def the_three_examples_get_their_verdicts(first_loss_verdict):
 
 # %% check="the_vocabulary_decides" points=1
 def the_vocabulary_decides(first_loss_verdict):
-    """A loss of 6.9 nats is as expected for 800 to 1250 words, too sure for 700, too good for 1400; for 1000, 8 and 600 are too sure and 0.1 is too good."""
+    """A loss of 6.9 nats is as expected for 800 to 1250 words, too sure for 700, too good for 1400; for 1000, 8 and 600 are too sure and 0.1 is too good; the bounds are 0.25 nats away on either side."""
     verdicts = [first_loss_verdict(6.9, vocab_size) for vocab_size in (1000, 700, 1400, 800, 1250)]
     far_off = [first_loss_verdict(loss, 1000) for loss in (8.0, 600.0, 0.1)]
+    near = [
+        first_loss_verdict(math.log(vocab_size) + distance, vocab_size)
+        for vocab_size in (27, 1000)
+        for distance in (0.24999, -0.24999, 0.25001, -0.25001)
+    ]
     assert_equal(verdicts, ["as expected", "too sure", "too good", "as expected", "as expected"])
     assert_equal(far_off, ["too sure", "too sure", "too good"], what="8, 600 and 0.1 nats for 1000 words")
+    expected = ["as expected", "as expected", "too sure", "too good"] * 2
+    assert_equal(
+        near, expected, what="ln V + 0.24999, - 0.24999, + 0.25001 and - 0.25001, for 27 and 1000 words"
+    )
 
 
 # %% check="other_first_losses_get_their_verdicts" points=1 hidden
@@ -661,7 +700,7 @@ def other_first_losses_get_their_verdicts(first_loss_verdict, draw):
     """Other losses, close to the borders too, get their verdicts."""
     for vocab_size in (2, draw.integers(40, 60), 12_345):
         floor = math.log(vocab_size)
-        losses = [floor + distance for distance in (0.26, -0.26, 0.24, -0.24, 1.5, 12.0, -0.6)]
+        losses = [floor + distance for distance in (0.25001, -0.25001, 0.24999, -0.24999, 1.5, 12.0, -0.6)]
         verdicts = [first_loss_verdict(loss, vocab_size) for loss in losses]
         expected = ["too sure", "too good", "as expected", "as expected", "too sure", "too sure", "too good"]
         assert_equal(verdicts, expected)
@@ -775,10 +814,13 @@ def a_step_goes_down_the_training_mode_gradient(overfit_one_batch, draw):
 
 # %% check="no_step_carries_an_old_gradient" points=1
 def no_step_carries_an_old_gradient(overfit_one_batch, draw):
-    """The third step uses the gradient of the third step alone, as the second did its own."""
+    """The third step uses the gradient of the third step alone, as the second did its own, and so for another batch."""
     weight, features, targets = draw.normal(5, 7), draw.normal(3, 7), torch.tensor([1, 3, 0])
     answer = overfit_one_batch(weight, features, targets, 0.4, 3)
+    other = overfit_one_batch(weight, features.flip(1), targets.flip(0), 0.4, 3)
     assert_close(answer, losses_by_hand(weight, features, targets, 0.4, 3))
+    expected = losses_by_hand(weight, features.flip(1), targets.flip(0), 0.4, 3)
+    assert_close(other, expected, what="the losses of another batch")
 
 
 # %% check="other_batches_are_learned_step_by_step" points=2 hidden

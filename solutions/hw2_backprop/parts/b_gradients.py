@@ -130,21 +130,27 @@ def every_step_has_its_number(Value):
 
 # %% check="the_example_has_its_three_gradients" points=1
 def the_example_has_its_three_gradients(Value):
-    """With x = 3, y = 2 and L = xy + y², L is 10 and its gradients are 2, 7 and, for L itself, 1."""
-    x, y = Value(3.0), Value(2.0)
-    loss = x.mul(y).add(y.power(2))
-    assert_close(attribute(loss, "data"), 10.0, what="L.data")
-    loss.backward()
-    assert_close([attribute(value, "grad") for value in (x, y, loss)], [2.0, 7.0, 1.0], what="x, y, L")
+    """With x = 3, y = 2 and L = xy + y², L is 10 and its gradients are 2, 7 and, for L itself, 1; with two Values x = 3 and y = 3 they are 3, 9 and 1."""
+    gradients = []
+    for y_at, result in ((2.0, 10.0), (3.0, 18.0)):
+        x, y = Value(3.0), Value(y_at)
+        loss = x.mul(y).add(y.power(2))
+        assert_close(attribute(loss, "data"), result, what="L.data")
+        loss.backward()
+        gradients.append([attribute(value, "grad") for value in (x, y, loss)])
+    assert_close(gradients[0], [2.0, 7.0, 1.0], what="x, y, L")
+    assert_close(gradients[1], [3.0, 9.0, 1.0], what="x, y, L where x and y are two Values of 3")
 
 
 # %% check="each_use_of_a_value_counts" points=1
 def each_use_of_a_value_counts(Value, draw):
-    """The derivative of x·x + x is 2x + 1."""
-    x = Value(draw.number(2, 3))
+    """The derivative of x·x + x is 2x + 1, and that of x + x is 2."""
+    x, y = Value(draw.number(2, 3)), Value(draw.number(2, 3))
     loss = x.mul(x).add(x)
     loss.backward()
+    y.add(y).backward()
     assert_close(attribute(x, "grad"), 2 * attribute(x, "data") + 1)
+    assert_close(attribute(y, "grad"), 2.0, what="the derivative of y + y")
 
 
 # %% check="nothing_is_passed_on_too_early" points=1
@@ -159,7 +165,7 @@ def nothing_is_passed_on_too_early(Value, draw):
 
 # %% check="backward_twice_is_backward_once" points=1
 def backward_twice_is_backward_once(Value):
-    """A second call of backward leaves the gradients as they are; another loss of the same x sets its own."""
+    """A second call of backward leaves the gradients as they are; another loss of the same x sets its own, and then the first one again."""
     x, y = Value(3.0), Value(-2.0)
     loss = x.mul(y).tanh().add(x)
     loss.backward()
@@ -168,6 +174,8 @@ def backward_twice_is_backward_once(Value):
     assert_close([attribute(x, "grad"), attribute(y, "grad")], [1 - 2 * slope, 3 * slope])
     x.power(2).backward()
     assert_close(attribute(x, "grad"), 6.0, what="the gradient of x²")
+    loss.backward()
+    assert_close(attribute(x, "grad"), 1 - 2 * slope, what="the gradient of the first loss, asked for again")
 
 
 # %% check="zero_is_no_trouble" points=1
@@ -234,10 +242,11 @@ def softmax_vjp(probs: Tensor, upstream: Tensor) -> Tensor:
 
 # %% check="the_example_gives_a_quarter" points=1
 def the_example_gives_a_quarter(softmax_vjp):
-    """The example gives (1/4, -1/8, -1/8), and a second row with g = (0, 0, 8) gives (-1, -1/2, 3/2)."""
-    probs = torch.tensor([[0.5, 0.25, 0.25]] * 2, dtype=torch.float64)
-    upstream = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 8.0]], dtype=torch.float64)
-    expected = torch.tensor([[0.25, -0.125, -0.125], [-1.0, -0.5, 1.5]], dtype=torch.float64)
+    """The example gives (1/4, -1/8, -1/8); rows with g = (0, 0, 8) give (-1, -1/2, 3/2) and, for ŷ = (1/4, 1/2, 1/4), (-1/2, -1, 3/2)."""
+    probs = torch.tensor([[0.5, 0.25, 0.25]] * 2 + [[0.25, 0.5, 0.25]], dtype=torch.float64)
+    upstream = torch.tensor([[1.0, 0.0, 0.0]] + [[0.0, 0.0, 8.0]] * 2, dtype=torch.float64)
+    rows = [[0.25, -0.125, -0.125], [-1.0, -0.5, 1.5], [-0.5, -1.0, 1.5]]
+    expected = torch.tensor(rows, dtype=torch.float64)
     assert_close(softmax_vjp(probs, upstream), expected)
 
 
@@ -316,10 +325,13 @@ def cross_entropy_grad(logits: Tensor, targets: Tensor, pad: int) -> Tensor:
 
 # %% check="the_example_row_has_its_gradient" points=1
 def the_example_row_has_its_gradient(cross_entropy_grad):
-    """The logits (0, ln 3, 0) with target 1 have the gradient (0.2, -0.4, 0.2)."""
-    logits = torch.tensor([[0.0, math.log(3), 0.0]], dtype=torch.float64)
-    expected = torch.tensor([[0.2, -0.4, 0.2]], dtype=torch.float64)
-    assert_close(cross_entropy_grad(logits, torch.tensor([1]), 0), expected)
+    """The logits (0, ln 3, 0) with target 1 have the gradient (0.2, -0.4, 0.2); beside a row (0, 0, ln 2) with target 2, half of it."""
+    logits = torch.tensor([[0.0, math.log(3), 0.0], [0.0, 0.0, math.log(2)]], dtype=torch.float64)
+    alone = cross_entropy_grad(logits[:1], torch.tensor([1]), 0)
+    both = cross_entropy_grad(logits, torch.tensor([1, 2]), 0)
+    assert_close(alone, torch.tensor([[0.2, -0.4, 0.2]], dtype=torch.float64))
+    expected = torch.tensor([[0.1, -0.2, 0.1], [0.125, 0.125, -0.25]], dtype=torch.float64)
+    assert_close(both, expected, what="the gradient of both rows")
 
 
 # %% check="a_row_among_many_moves_the_mean_less" points=1
@@ -401,10 +413,15 @@ def the_gradient_of_x_goes_through_w(linear_backward):
 
 # %% check="the_gradient_of_w_has_the_shape_of_w" points=1
 def the_gradient_of_w_has_the_shape_of_w(linear_backward):
-    """With the example's row there twice, dW is ((2, 4), (0, 0), (20, 40)), in the shape of W."""
+    """With the example's row there twice, dW is ((2, 4), (0, 0), (20, 40)), in the shape of W; with (1, 2) and (3, 5), ((4, 7), (0, 0), (40, 70))."""
     x, W = torch.tensor([[1.0, 2.0]] * 2), torch.tensor([[3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
-    _, dW, _ = linear_backward(x, W, torch.tensor([[1.0, 0.0, 10.0]] * 2))
+    upstream = torch.tensor([[1.0, 0.0, 10.0]] * 2)
+    _, dW, _ = linear_backward(x, W, upstream)
+    _, other, _ = linear_backward(torch.tensor([[1.0, 2.0], [3.0, 5.0]]), W, upstream)
     assert_close(dW, torch.tensor([[2.0, 4.0], [0.0, 0.0], [20.0, 40.0]]))
+    assert_close(
+        other, torch.tensor([[4.0, 7.0], [0.0, 0.0], [40.0, 70.0]]), what="dW for two different rows"
+    )
 
 
 # %% check="the_bias_hears_from_every_row" points=1
@@ -465,9 +482,14 @@ def tanh_backward(h: Tensor, upstream: Tensor) -> Tensor:
 
 # %% check="the_example_slopes_are_1_and_0_64" points=1
 def the_example_slopes_are_1_and_0_64(tanh_backward):
-    """h = (0, 0.6) and upstream (2, 5) give (2, 3.2)."""
-    h, upstream = torch.tensor([0.0, 0.6]).double(), torch.tensor([2.0, 5.0]).double()
-    assert_close(tanh_backward(h, upstream), torch.tensor([2.0, 3.2]).double(), tolerance=1e-6)
+    """h = (0, 0.6) and upstream (2, 5) give (2, 3.2); h = (0.5, -0.6) and upstream (4, 1) give (3, 0.64)."""
+    answers = [
+        tanh_backward(torch.tensor(h).double(), torch.tensor(upstream).double())
+        for h, upstream in (([0.0, 0.6], [2.0, 5.0]), ([0.5, -0.6], [4.0, 1.0]))
+    ]
+    assert_close(answers[0], torch.tensor([2.0, 3.2]).double(), tolerance=1e-6)
+    other = torch.tensor([3.0, 0.64]).double()
+    assert_close(answers[1], other, tolerance=1e-6, what="the gradient where h is (0.5, -0.6)")
 
 
 # %% check="a_saturated_unit_passes_nothing_on" points=1
@@ -530,13 +552,17 @@ def the_example_word_gets_both_gradients(embedding_backward):
 
 # %% check="each_word_has_a_column" points=1
 def each_word_has_a_column(embedding_backward, draw):
-    """For words that occur once, the columns of dE are the rows of upstream."""
+    """For words that occur once, the columns of dE are the rows of upstream; with words 4 and 1 exchanged, so are their columns."""
     upstream = draw.normal(2, 2, 3)
-    answer = embedding_backward(torch.tensor([[4, 1], [0, 3]]), upstream, 5)
+    answer, exchanged = (
+        embedding_backward(torch.tensor(windows), upstream, 5)
+        for windows in ([[4, 1], [0, 3]], [[1, 4], [0, 3]])
+    )
     expected = torch.stack(
         [upstream[1, 0], upstream[0, 1], 0 * upstream[0, 0], upstream[1, 1], upstream[0, 0]]
     )
     assert_close(answer, expected.T)
+    assert_close(exchanged, expected[[0, 4, 2, 3, 1]].T, what="dE with the words 4 and 1 exchanged")
 
 
 # %% check="other_windows_agree_with_autograd" points=2 hidden
@@ -590,10 +616,11 @@ def unbroadcast(gradient: Tensor, shape: list[int]) -> Tensor:
 
 # %% check="a_missing_axis_is_summed_away" points=1
 def a_missing_axis_is_summed_away(unbroadcast):
-    """The example becomes (11, 22, 33) for the shape (3), four copies of it (44, 88, 132); for () it becomes 66."""
+    """The example becomes (11, 22, 33) for the shape (3), twice as large one (22, 44, 66), four copies (44, 88, 132); for () it becomes 66."""
     gradient = torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]).double()
     rows = torch.tensor([11.0, 22.0, 33.0]).double()
     assert_close(unbroadcast(gradient, [3]), rows, what="the example")
+    assert_close(unbroadcast(2 * gradient, [3]), 2 * rows, what="twice the example")
     assert_close(unbroadcast(gradient.expand(4, 2, 3), [3]), 4 * rows, what="four copies")
     assert_close(unbroadcast(gradient, []), torch.tensor(66.0).double(), what="one number")
 
@@ -711,12 +738,18 @@ def gain_and_deviation_enter_dx(layer_norm_backward):
 
 # %% check="gain_and_bias_hear_from_every_row" points=1
 def gain_and_bias_hear_from_every_row(layer_norm_backward):
-    """Two rows (4, 0, 4, 0), s = 4 and upstream (4, 0, 0, 3): dgain (4, 0, 0, -3), dbias (8, 0, 0, 6)."""
-    x = torch.tensor([[4.0, 0.0, 4.0, 0.0]] * 2).double()
+    """Two rows (4, 0, 4, 0), s = 4 and upstream (4, 0, 0, 3): dgain (4, 0, 0, -3), dbias (8, 0, 0, 6); with (0, 4, 0, 1) in the second row (2, -2, 0, -2) and (4, 4, 0, 4)."""
+    x, gain = torch.tensor([[4.0, 0.0, 4.0, 0.0]] * 2).double(), torch.tensor([2.0, 3.0, 4.0, 5.0]).double()
     upstream = torch.tensor([[4.0, 0.0, 0.0, 3.0]] * 2).double()
-    _, dgain, dbias = layer_norm_backward(x, torch.tensor([2.0, 3.0, 4.0, 5.0]).double(), upstream, 12.0)
+    _, dgain, dbias = layer_norm_backward(x, gain, upstream, 12.0)
+    upstream[1] = torch.tensor([0.0, 4.0, 0.0, 1.0])
+    _, other_dgain, other_dbias = layer_norm_backward(x, gain, upstream, 12.0)
     assert_close(dgain, torch.tensor([4.0, 0.0, 0.0, -3.0]).double(), what="dgain")
     assert_close(dbias, torch.tensor([8.0, 0.0, 0.0, 6.0]).double(), what="dbias")
+    expected = torch.tensor([2.0, -2.0, 0.0, -2.0]).double()
+    assert_close(other_dgain, expected, what="dgain with another second row upstream")
+    expected = torch.tensor([4.0, 4.0, 0.0, 4.0]).double()
+    assert_close(other_dbias, expected, what="dbias with another second row upstream")
 
 
 # %% check="other_layer_norms_agree_with_autograd" points=2 hidden

@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from torch import nn
 
 from autograder.proving.strangers import stranger
@@ -26,6 +27,44 @@ def first_logit_subtracted(logits):
 @stranger(of="cross_entropy")
 def loss_cut_off(logits, targets):
     return cross_entropy(logits.detach(), targets)
+
+
+@stranger(of="cross_entropy")
+def targets_of_the_first_row(logits, targets):
+    return cross_entropy(logits, targets[:1].expand_as(targets))
+
+
+def _loss_with(logits, targets, shift):
+    shifted = logits - shift
+    at_targets = shifted[torch.arange(len(targets)), targets]
+    return (shifted.exp().sum(-1).log() - at_targets).mean()
+
+
+@stranger(of="cross_entropy")
+def maximum_of_the_first_row_in_the_loss(logits, targets):
+    return _loss_with(logits, targets, logits[0].max())
+
+
+@stranger(of="cross_entropy")
+def maximum_of_the_batch_in_the_loss(logits, targets):
+    return _loss_with(logits, targets, logits.max())
+
+
+@stranger(of="log_softmax")
+def last_row_subtracted(logits):
+    return _shifted(logits, (logits[-1] if logits.ndim > 1 else logits).max())
+
+
+@stranger(of="first_loss_verdict")
+def a_thousandth_more_above(first_loss, vocab_size):
+    excess = first_loss - math.log(vocab_size)
+    return "too sure" if excess > 0.251 else "too good" if excess < -0.25 else "as expected"
+
+
+@stranger(of="first_loss_verdict")
+def a_thousandth_less_below(first_loss, vocab_size):
+    excess = first_loss - math.log(vocab_size)
+    return "too sure" if excess > 0.25 else "too good" if excess < -0.249 else "as expected"
 
 
 @stranger(of="first_loss_verdict")

@@ -67,9 +67,10 @@ def old_gradients_kept(table, batches, learning_rate, max_norm):
 
 @misconception(of="train_steps")
 def clipped_too_late(table, batches, learning_rate, max_norm):
-    """The step is made with a gradient longer than `max_norm`: what shortens it comes too late, or never.
+    """The step is made with a gradient longer than `max_norm`: nothing shortens it between backward and step.
 
-    In which line is the gradient used? What can a line after it still change?
+    In which line does `.grad` get its numbers, and in which line are they used? What does your code do
+    between the two?
     """
     return _trained((table, batches, learning_rate, max_norm), clip=lambda model, max_norm: None)
 
