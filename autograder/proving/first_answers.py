@@ -25,9 +25,9 @@ def repeating_first(thing: Any) -> Any | None:
     if not isinstance(thing, type):
         return _remembering(thing, {})
     method = "forward" if issubclass(thing, nn.Module) else "__call__"
-    original = getattr(thing, method, None)
-    if original is None:
+    if not any(method in vars(base) for base in thing.__mro__):
         return None
+    original = getattr(thing, method)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         first = self.__dict__.setdefault("_first_answers", {})
