@@ -1,8 +1,8 @@
 """Try wrong solutions that are not in the catalogue: do the checks catch them, and name them correctly?
 
-Strangers are the mutants of the reference and the solutions in a homework's folder `strangers`. If a stranger
-is given the name of a mistake, the name is true if the stranger answers as that mistake does on inputs drawn
-with many seeds, and false otherwise.
+Strangers are the mutants of the reference, the reference that repeats its first answer (`first_answers`), and
+the solutions in a homework's folder `strangers`. If a stranger is given the name of a mistake, the name is true
+if the stranger answers as that mistake does on inputs drawn with many seeds, and false otherwise.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from autograder.checking.examine import Examined
 from autograder.checking.matching import TooSlow, time_limit
+from autograder.proving.first_answers import NAME, has_data, repeating_first
 from autograder.proving.mutants import Mutant, mutants
 from autograder.source.homework import FAILED, Exercise, HomeworkSource, completed
 from autograder.source.packages import stranger_modules
@@ -161,6 +162,17 @@ def strangers(homework: HomeworkSource, exercise: Exercise, trial: Trial, most: 
         met = trial.met(mutant.change, mutator.made(mutant))
         reason = reasons.get(mutant.change, "")
         yield met if not reason or met.fate != UNCAUGHT else Stranger(met.name, EQUIVALENT, reason=reason)
+    if most:
+        yield from _repeating(mutator.scope[exercise.name], trial)
+
+
+def _repeating(reference: Any, trial: Trial) -> Iterator[Stranger]:
+    """The reference that repeats its first answer, unless all that claims ask with are settings."""
+    if (thing := repeating_first(reference)) is None:
+        return
+    asked = [event for one in trial.visible(thing) for event in one.trace.events]
+    if any(has_data(event.args, event.kwargs) for event in asked):
+        yield trial.met(NAME, repeating_first(reference))
 
 
 def violations(homework: HomeworkSource, exercise: Exercise, met: Iterable[Stranger]) -> Iterator[str]:

@@ -122,7 +122,10 @@ def the_example_is_whole_again(merge_groups):
     groups = torch.tensor([group_0, group_1]).double()
     rows = torch.tensor([[*range(8)], [*range(10, 18)], [*range(20, 28)]]).double()
     answer = merge_groups(torch.stack([groups, 100 + groups.flip(0)]))
-    assert_close(answer, torch.stack([rows, 100 + rows.roll(4, dims=-1)]))
+    expected = torch.stack([rows, 100 + rows.roll(4, dims=-1)])
+    assert_close(answer, expected)
+    turned = merge_groups(torch.stack([100 + groups.flip(0), groups]))
+    assert_close(turned, expected.flip(0), what="the sequences in the other order")
 
 
 # %% check="group_follows_group" points=1
@@ -181,6 +184,8 @@ def the_example_is_11_to_26(add_per_position):
     x = torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]], dtype=torch.float64)
     expected = torch.tensor([[[11.0, 12.0, 13.0], [24.0, 25.0, 26.0]]], dtype=torch.float64)
     assert_close(add_per_position(x, torch.tensor([10.0, 20.0], dtype=torch.float64)), expected)
+    answer = add_per_position(x, torch.tensor([30.0, 40.0], dtype=torch.float64))
+    assert_close(answer, expected + 20, what="with the offsets 30 and 40")
 
 
 # %% check="equal_sizes_change_nothing" points=1
@@ -249,6 +254,7 @@ def the_example_has_lengths_2_4_3(real_lengths):
     """The example has the lengths 2, 4 and 3: a tensor of whole numbers."""
     tokens = torch.tensor([[7, 3, 0, 0], [5, 9, 2, 6], [4, 8, 5, 0]])
     assert_equal(real_lengths(tokens, 0), torch.tensor([2, 4, 3]))
+    assert_equal(real_lengths(tokens.flip(0), 0), torch.tensor([3, 4, 2]), what="the rows in the other order")
 
 
 # %% check="another_number_may_be_the_padding" points=1

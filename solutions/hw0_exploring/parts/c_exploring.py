@@ -254,6 +254,7 @@ def the_example_is_a_quarter_apart(distances):
     """The two rows of the example are 1/4 apart, each from itself 0."""
     logits = torch.tensor([[2, 1, 1], [1, 1, 2]], dtype=torch.float64).log()
     assert_close(distances(logits), torch.tensor([[0, 0.25], [0.25, 0]], dtype=torch.float64))
+    assert_close(distances(logits[[0, 0]]), torch.zeros(2, 2).double(), what="two equal rows")
 
 
 # %% check="nothing_in_common_is_1" points=1
@@ -342,11 +343,10 @@ def chat_prompt(messages: list[tuple[str, str]]) -> str:
 
 # %% check="the_example_says_hello" points=1
 def the_example_says_hello(chat_prompt):
-    """The example becomes its text, to the last newline."""
-    assert_equal(
-        chat_prompt([("user", "Hello!")]),
-        "<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n",
-    )
+    """The example becomes its text, to the last newline, and so does a goodbye."""
+    for text in ("Hello!", "Goodbye."):
+        expected = f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n"
+        assert_equal(chat_prompt([("user", text)]), expected)
 
 
 # %% check="all_that_was_said_is_in_it" points=1

@@ -41,10 +41,13 @@ def surprise(bets: dict[str, float], word: str, n_words: int) -> float:
 
 # %% check="the_example_costs_1_2_and_8_bits" points=1
 def the_example_costs_1_2_and_8_bits(surprise):
-    """In the example "mat" costs 1 bit, "sofa" 2 and "rug" 8."""
+    """In the example "mat" costs 1 bit, "sofa" 2 and "rug" 8; with the bets exchanged, "mat" costs 2."""
     bets = {"mat": 0.5, "sofa": 0.25}
     for word, bits in {"mat": 1.0, "sofa": 2.0, "rug": 8.0}.items():
         assert_close(surprise(bets, word, 66), bits, what=say("the price of {word}", word=repr(word)))
+    assert_close(
+        surprise({"mat": 0.25, "sofa": 0.5}, "mat", 66), 2.0, what="the price with the bets exchanged"
+    )
 
 
 # %% check="without_a_bet_all_words_cost_the_same" points=1

@@ -216,10 +216,12 @@ def corpus_perplexity(batches: list[dict]) -> float:
 
 # %% check="the_example_corpus_has_perplexity_4" points=1
 def the_example_corpus_has_perplexity_4(corpus_perplexity):
-    """The corpus of the example has perplexity 4."""
+    """The corpus of the example has perplexity 4; were all its tokens as likely as 1/8, it would have 8."""
     half, eighth = math.log(1 / 2), math.log(1 / 8)
     batches = [as_batch([[half, half, half], [eighth]]), as_batch([[eighth, eighth]])]
     assert_close(corpus_perplexity(batches), 4.0)
+    batches = [as_batch([[eighth] * 3, [eighth]]), as_batch([[eighth, eighth]])]
+    assert_close(corpus_perplexity(batches), 8.0, what="where all have 1/8")
 
 
 # %% check="a_uniform_model_has_perplexity_vocab_size" points=1
@@ -349,8 +351,9 @@ def distribution(*probs):
 
 # %% check="the_example_branches_2_8_fold" points=1
 def the_example_branches_2_8_fold(branching_factor):
-    """One half and two quarters branch 2.828-fold."""
+    """One half and two quarters branch 2.828-fold, three thirds threefold."""
     assert_close(branching_factor(distribution(1 / 2, 1 / 4, 1 / 4)), 2**1.5)
+    assert_close(branching_factor(distribution(1 / 3, 1 / 3, 1 / 3)), 3.0)
 
 
 # %% check="random_digits_branch_tenfold" points=1

@@ -59,9 +59,11 @@ def ngram_counts(sentences: list[list[str]], n: int) -> dict[tuple[str, ...], di
 
 # %% check="the_example_bigrams_are_counted" points=1
 def the_example_bigrams_are_counted(ngram_counts):
-    """The bigrams of `a b` and `b` are those of the example."""
+    """The bigrams of `a b` and `b` are those of the example; `b a` and `a` have theirs."""
     expected = {(BOS,): {"a": 1, "b": 1}, ("a",): {"b": 1}, ("b",): {EOS: 2}}
     assert_equal(ngram_counts([["a", "b"], ["b"]], 2), expected)
+    expected = {(BOS,): {"a": 1, "b": 1}, ("b",): {"a": 1}, ("a",): {EOS: 2}}
+    assert_equal(ngram_counts([["b", "a"], ["a"]], 2), expected, what="the bigrams of `b a` and `a`")
 
 
 # %% check="a_unigram_has_the_empty_context" points=1
@@ -384,6 +386,8 @@ def the_example_is_smoothed(add_k_prob):
     counts = {("a",): {"b": 3, EOS: 1}, ("b",): {"a": 2}}
     assert_close(add_k_prob(counts, ("a",), "b", ["a", "b", "c"], 0.25), 3.25 / 5)
     assert_close(add_k_prob(counts, ("a",), "a", ["a", "b", "c"], 0.25), 0.25 / 5)
+    counts = {("a",): {"b": 1, EOS: 3}, ("b",): {"a": 2}}
+    assert_close(add_k_prob(counts, ("a",), "b", ["a", "b", "c"], 0.25), 1.25 / 5, what="`b`, seen once")
 
 
 # %% check="smoothed_probabilities_sum_to_one" points=1

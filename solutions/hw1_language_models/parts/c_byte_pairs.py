@@ -257,6 +257,8 @@ def banana_is_b_a_na_na(bpe_encode):
     """In the example, `banana` becomes `b`, `a`, `na`, `na`."""
     merges = [(b"n", b"a"), (b"a", b"n"), (b"an", b"an"), (b"an", b"a")]
     assert_equal(bpe_encode("banana", merges), [b"b", b"a", b"na", b"na"])
+    merges = [(b"a", b"n"), (b"n", b"a"), (b"an", b"an"), (b"an", b"a")]
+    assert_equal(bpe_encode("banana", merges), [b"b", b"anan", b"a"], what="with the first two exchanged")
 
 
 # %% check="the_symbols_spell_the_word" points=1
@@ -415,6 +417,8 @@ def the_example_text_has_five_pieces(split_special):
     """The text of the example is cut into five pieces."""
     pieces = ["one", "<|end|>", "two", "<|end|>", "<|end|>"]
     assert_equal(split_special("one<|end|>two<|end|><|end|>", ["<|end|>"]), pieces)
+    pieces = ["one<|end|>", "two", "<|end|><|end|>"]
+    assert_equal(split_special("one<|end|>two<|end|><|end|>", ["two"]), pieces, what="cut at `two`")
 
 
 # %% check="the_pieces_spell_the_text" points=1
@@ -604,6 +608,7 @@ def the_words_are_cheapest_in_the_example(cheapest_model):
     reports = reports_of(*spellers, ("short", 1, 700, 30))
     assert_equal(cheapest_model(reports), "words")
     assert_equal(cheapest_model(reports_of(("words", 2, 100, 0), ("pieces", 8, 120, 0))), "words")
+    assert_equal(cheapest_model(reports_of(("words", 8, 100, 0), ("pieces", 2, 120, 0))), "pieces")
 
 
 # %% check="the_lowest_perplexity_need_not_win" points=1

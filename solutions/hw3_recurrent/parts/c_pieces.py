@@ -61,6 +61,9 @@ def the_example_text_makes_two_pieces(stream_batches):
     for (inputs, targets), (own_inputs, own_targets) in zip(pieces, expected, strict=True):
         assert_equal(inputs, torch.tensor(own_inputs), what="inputs")
         assert_equal(targets, torch.tensor(own_targets), what="targets")
+    pieces = stream_batches(100 + torch.arange(14), 2, 4)
+    assert_equal(len(pieces), 2, what="the number of pieces of another text")
+    assert_equal(pieces[0][0], 100 + torch.tensor(expected[0][0]), what="its first inputs")
 
 
 # %% check="a_row_goes_on_where_it_stopped" points=1

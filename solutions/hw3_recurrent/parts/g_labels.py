@@ -161,6 +161,8 @@ def the_example_is_half_right(labelling_accuracy):
     """The labeller of the example is right about one of two words."""
     logits = sure_of(torch.tensor([[1, 1, 1, 1]]), 2)
     assert_close(float(labelling_accuracy(logits, torch.tensor([[1, 0, -1, -1]]), -1)), 0.5)
+    both = labelling_accuracy(logits, torch.tensor([[1, 1, -1, -1]]), -1)
+    assert_close(float(both), 1.0, what="where both words are right")
 
 
 # %% check="padding_counts_neither_way" points=1

@@ -58,6 +58,9 @@ def the_example_sentences_are_shifted(decoder_inputs_and_targets):
     inputs, targets = decoder_inputs_and_targets([torch.tensor([5, 6, 7]), torch.tensor([8])], 1, 2, 0)
     assert_equal(inputs, torch.tensor([[1, 5, 6, 7], [1, 8, 0, 0]]), what="inputs")
     assert_equal(targets, torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]]), what="targets")
+    inputs, targets = decoder_inputs_and_targets([torch.tensor([8, 7, 6]), torch.tensor([5])], 1, 2, 0)
+    assert_equal(inputs, torch.tensor([[1, 8, 7, 6], [1, 5, 0, 0]]), what="inputs of two others")
+    assert_equal(targets, torch.tensor([[8, 7, 6, 2], [5, 2, 0, 0]]), what="targets of two others")
 
 
 # %% check="each_target_is_the_next_input" points=1

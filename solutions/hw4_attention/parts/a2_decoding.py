@@ -120,9 +120,10 @@ def the_shorter_row_waits_in_eos(greedy_decode, draw):
 # %% check="each_word_is_read_before_the_next" points=1
 def each_word_is_read_before_the_next(greedy_decode, draw):
     """A row by itself says its four words one after the other: it reads what it has just said."""
-    jumps, logits = chain([5, 3, 7, 9], 11, 1, 7, draw.uniform(6, 11))
-    tokens, _ = greedy_decode(jumps, logits, torch.tensor([0]), 0, 1, 5)
-    assert_equal(tokens, torch.tensor([[5, 3, 7, 9, 1]]))
+    for words in ([5, 3, 7, 9], [9, 7, 3, 5]):
+        jumps, logits = chain(words, 11, 1, 7, draw.uniform(6, 11))
+        tokens, _ = greedy_decode(jumps, logits, torch.tensor([0]), 0, 1, 5)
+        assert_equal(tokens, torch.tensor([[*words, 1]]))
 
 
 # %% check="bos_and_eos_may_be_any_words" points=1

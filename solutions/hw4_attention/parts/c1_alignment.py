@@ -56,6 +56,8 @@ def the_map_is_of_one_sentence(alignment_map, draw):
     first, third = alignment_map(weights, 0, 5, 4), alignment_map(weights, 2, 5, 4)
     assert_close(first, weights[0, :-1, :-1], what="the first sentence")
     assert_close(third, weights[2, :-1, :-1], what="the third sentence")
+    other = alignment_map(weights.flip(0), 0, 5, 4)
+    assert_close(other, weights[2, :-1, :-1], what="the first sentence of the batch in the other order")
 
 
 # %% check="other_sentences_have_their_maps" points=1 hidden

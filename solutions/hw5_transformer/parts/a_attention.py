@@ -628,7 +628,9 @@ def padding_mask(tokens: Tensor, pad: int) -> Tensor:
 def the_example_hides_three_paddings(padding_mask):
     """In the example the last token of the first sequence and the last two of the second are hidden."""
     expected = torch.tensor([[[[True, True, False]]], [[[True, False, False]]]])
-    assert_equal(padding_mask(torch.tensor([[5, 9, 3], [7, 3, 3]]), 3), expected)
+    tokens = torch.tensor([[5, 9, 3], [7, 3, 3]])
+    assert_equal(padding_mask(tokens, 3), expected)
+    assert_equal(padding_mask(tokens.flip(0), 3), expected.flip(0), what="the sequences in the other order")
 
 
 # %% check="all_queries_of_a_sequence_see_its_real_tokens" points=1

@@ -521,6 +521,9 @@ def the_example_query_looks_at_one_half(query_for):
     keys = torch.eye(4).double()[:3]
     expected = torch.tensor([0.5, 0.25, 0.25]).double()
     assert_close(looks_at(query_for(keys, [0], 0.5), keys), expected, tolerance=1e-5)
+    turned = keys.flip(0)
+    weights = looks_at(query_for(turned, [0], 0.5), turned)
+    assert_close(weights, expected, tolerance=1e-5, what="the weights with the keys in the other order")
 
 
 # %% check="wanted_keys_get_equal_weights" points=1

@@ -488,7 +488,10 @@ def attended(x, mask, n_heads=2):
 def the_example_hides_two_keys(encoder_mask):
     """The example's mask is True, True, False, False, on the axis of the keys; padded in front, it is turned round."""
     answer = encoder_mask(torch.tensor([[7, 0, 9, 9], [9, 9, 0, 7]]), 9)
-    assert_equal(answer, torch.tensor([[[[True, True, False, False]]], [[[False, False, True, True]]]]))
+    expected = torch.tensor([[[[True, True, False, False]]], [[[False, False, True, True]]]])
+    assert_equal(answer, expected)
+    turned = encoder_mask(torch.tensor([[9, 9, 0, 7], [7, 0, 9, 9]]), 9)
+    assert_equal(turned, expected.flip(0), what="the texts in the other order")
 
 
 # %% check="padding_does_not_change_real_tokens" points=1

@@ -319,7 +319,10 @@ def tags_of_words(logits: Tensor, word_of_piece: Tensor) -> Tensor:
 def the_example_has_the_tags_2_3(tags_of_words):
     """The two words of the example have the tags 2 and 3."""
     logits = functional.one_hot(torch.tensor([4, 2, 3, 0, 1, 4]), 5).double()
-    assert_equal(tags_of_words(logits, torch.tensor([-1, 0, 1, 1, 1, -1])), torch.tensor([2, 3]))
+    pieces = torch.tensor([-1, 0, 1, 1, 1, -1])
+    assert_equal(tags_of_words(logits, pieces), torch.tensor([2, 3]))
+    logits = functional.one_hot(torch.tensor([4, 3, 2, 0, 1, 4]), 5).double()
+    assert_equal(tags_of_words(logits, pieces), torch.tensor([3, 2]), what="the tags of two other words")
 
 
 # %% check="whole_words_have_the_tags_of_their_pieces" points=1

@@ -263,6 +263,10 @@ def the_example_has_its_masks(translation_masks):
     assert_equal(encoder, torch.tensor([[[[True, True, True, False]]]]), what="encoder")
     assert_equal(decoder, torch.tensor([[rows]]), what="decoder")
     assert_equal(cross, torch.tensor([[[[True, True, True, False]]]]), what="cross")
+    encoder, decoder, _ = translation_masks(torch.tensor([[4, 6, 0, 0]]), torch.tensor([[1, 5, 9]]), 0, 9)
+    rows = [[True, False, False], [True, True, False], [True, True, False]]
+    assert_equal(encoder, torch.tensor([[[[True, True, False, False]]]]), what="encoder of another pair")
+    assert_equal(decoder, torch.tensor([[rows]]), what="decoder of another pair")
 
 
 # %% check="the_source_is_read_whole" points=1
