@@ -1,8 +1,8 @@
 """Try wrong solutions that are not in the catalogue: do the checks catch them, and name them correctly?
 
 Strangers are the mutants of the reference, the reference that repeats its first answer (`first_answers`), and
-the solutions in a homework's folder `strangers`. If a stranger is given the name of a mistake, the name is true
-if the stranger answers as that mistake does on inputs drawn with many seeds, and false otherwise.
+the solutions in a folder `strangers` of a homework. If a stranger is given the name of a mistake, the name is
+true if the stranger answers as that mistake does on inputs drawn with many seeds, and false otherwise.
 """
 
 from __future__ import annotations
