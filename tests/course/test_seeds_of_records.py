@@ -12,6 +12,9 @@ from course.translation_experiment.records import RECORDED, read_results
 
 THREE = {0, 1, 2}
 FEWER = {
+    ("budgets_16x", "RNNsearch"): {0},
+    ("budgets_16x", "Transformer, rotary"): {0},
+    ("budgets_16x", "Transformer, sines"): {0},
     ("lengths_full", "RNNenc-30"): {0},
     ("lengths_full", "RNNenc-50"): {0},
     ("lengths_full", "RNNsearch-30"): {0},
