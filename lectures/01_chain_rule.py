@@ -444,6 +444,8 @@ figures.prediction(question, shares[2], unit="%")
 # %%
 for length in (1, 3, 8):
     print(f"histories of {length} word{'s' if length > 1 else ' '}: {shares[length - 1]:.0%} seen before")
+
+# %%
 drawing, axes = plt.subplots(figsize=(5, 2.6))
 axes.plot(range(1, 9), shares, "o-", color="#0072B2")
 axes.set(xlabel="length of the history in words", ylabel="share seen before", ylim=(0, 1))

@@ -179,7 +179,7 @@ def _is_data(value: object) -> bool:
 
 def _names(error: str, value: object) -> bool:
     """Whether an error is about a value of this kind, as in `'float' object is not iterable`."""
-    return re.search(rf"\b{type(value).__name__}\b", error.partition(": ")[2]) is not None
+    return type(value).__name__ in error.partition(": ")[2].replace("'", " ").split()
 
 
 def _having(attribute: str, found: Origin) -> str:
