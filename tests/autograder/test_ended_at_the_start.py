@@ -26,7 +26,7 @@ VERBS = {
 }
 # While its modules are imported, and while its warm process or its pool starts: by night, because on a busy
 # machine torch is still being imported then, and its own code may end the process without a sentence.
-MOMENTS = (0.4, pytest.param(1.5, marks=pytest.mark.nightly))
+MOMENTS = (0.4, 1.5)
 MOST_SECONDS = 20.0
 
 
@@ -64,6 +64,7 @@ def processes_of(course):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+@pytest.mark.nightly
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("verb", VERBS)
