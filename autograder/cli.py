@@ -11,11 +11,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from autograder.importing import is_importing
 from autograder.words import collecting, giving_out, grading, marks, serving, students, writing
 from autograder.words.verb import Verb, say
 
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | Non
     _print_whatever_the_terminal_can_show()
     args, words = argparse.Namespace(traceback=True), "autograder"
     try:
-        with terminated_like_interrupted():
+        with interrupted_or_terminated(lambda: words):
             args = parser(VERBS if verbs is None else verbs).parse_args(arguments)
             words = f"autograder {args.verb}"
             return args.run(args)
@@ -57,24 +58,31 @@ def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | Non
 
 
 @contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
-    """Raise Terminated in this process on SIGTERM; its forks, such as judges, simply end."""
+def interrupted_or_terminated(words: Callable[[], str]) -> Iterator[None]:
+    """Raise KeyboardInterrupt in this process on SIGINT, Terminated on SIGTERM; its forks simply end.
+
+    In the middle of an import the process ends at once: a library's own code may not survive an exception.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     ours = os.getpid()
 
     def end(number: int, frame: FrameType | None) -> None:
-        if os.getpid() == ours:
-            raise Terminated
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        if os.getpid() != ours:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        elif is_importing(frame):
+            say(f"\n{words()}: {STOPPED}", file=sys.__stderr__)  # some imports are quiet ones
+            os._exit(128 + number)
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+    before = [(number, signal.signal(number, end)) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _print_whatever_the_terminal_can_show() -> None:

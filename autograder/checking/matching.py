@@ -11,6 +11,7 @@ from types import FrameType, MappingProxyType
 from typing import Any
 
 from autograder.catalogue import Misconception
+from autograder.importing import is_importing
 from course.checks import Trace, replay
 from course.checks.closeness import same
 from course.checks.diagnosis import answers_as, replays_alike
@@ -18,7 +19,6 @@ from course.checks.request import random_numbers_kept
 
 SECONDS_PER_MISTAKE = 3.0  # processor time, so that a busy machine finds the same names
 SECONDS_TO_RING_AGAIN = 0.02
-IMPORT_MACHINERY = "<frozen importlib."
 
 
 REFERENCE = ""  # among the names of mistakes
@@ -148,12 +148,3 @@ def time_limit(seconds: float) -> Iterator[None]:
         left = max(outer - (time.process_time() - begun), 0.001) if outer else 0.0
         signal.signal(signal.SIGPROF, handler)
         signal.setitimer(signal.ITIMER_PROF, left)
-
-
-def is_importing(frame: FrameType | None) -> bool:
-    """Whether a frame is part of an import, at any depth."""
-    while frame is not None:
-        if frame.f_code.co_filename.startswith(IMPORT_MACHINERY):
-            return True
-        frame = frame.f_back
-    return False
