@@ -1,0 +1,13 @@
+"""Counts of words that the visible checks once let pass."""
+
+from autograder.proving.strangers import stranger
+
+
+@stranger(of="different_words")
+def first_word_taken_for_granted(text):
+    words = text.lower().split()
+    seen = [words[0]]
+    for word in words[1:]:
+        if word not in seen:
+            seen.append(word)
+    return len(seen)
