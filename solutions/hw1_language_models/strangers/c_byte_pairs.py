@@ -1,60 +1,9 @@
-"""Answers that the checks once let pass: sources with a period, clamped costs, symbols that end alike."""
+"""Byte pairs and costs that the checks once let pass."""
 
 import math
 from itertools import pairwise
 
-import torch
-
 from autograder.proving.strangers import stranger
-
-from ..notebook import EOS
-
-
-def _rate(transition, shares):
-    return -(shares @ torch.xlogy(transition, transition).sum(1)).item() / math.log(2)
-
-
-@stranger(of="entropy_rate", may_be=["shares_after_many_steps_from_equal_ones"])
-def a_thousand_steps_from_equal_shares(transition):
-    shares = torch.full_like(transition[0], 1 / len(transition))
-    for _ in range(1000):
-        shares = shares @ transition
-    return _rate(transition, shares)
-
-
-@stranger(of="entropy_rate", may_be=["shares_after_many_steps_from_equal_ones"])
-def twenty_steps_from_equal_shares(transition):
-    shares = torch.full_like(transition[0], 1 / len(transition))
-    for _ in range(20):
-        shares = shares @ transition
-    return _rate(transition, shares)
-
-
-@stranger(of="mle_probs")
-def rounded_to_two_decimals(counts, context, words):
-    followers, tokens = counts.get(context, {}), [*words, EOS]
-    total = sum(followers.values())
-    if not total:
-        return {token: 1 / len(tokens) for token in tokens}
-    return {token: round(followers.get(token, 0) / total, 2) for token in tokens}
-
-
-@stranger(of="interpolated_prob")
-def a_single_count_ignored(counts_by_order, weights, context, token, words):
-    prob = 1 / (len(words) + 1)
-    for length, (counts, weight) in enumerate(zip(counts_by_order, weights, strict=True)):
-        followers = counts.get(context[len(context) - length :], {})
-        total = sum(followers.values())
-        if total > 1:
-            prob = weight * followers.get(token, 0) / total + (1 - weight) * prob
-    return prob
-
-
-@stranger(of="cheapest_model")
-def only_the_cheapest_looked_through(reports):
-    bits = {name: one["n_tokens"] * math.log2(one["perplexity"]) for name, one in reports.items()}
-    by_price = sorted(bits, key=bits.get)
-    return by_price[1] if reports[by_price[0]]["n_unknown"] else by_price[0]
 
 
 @stranger(of="bits_per_byte")
