@@ -62,3 +62,24 @@ def inputs_of_the_first_row(x, W, upstream):
 @stranger(of="layer_norm_backward")
 def upstream_of_the_first_row(x, gain, upstream, eps):
     return layer_norm_backward(x, gain, _all_like_the_first(upstream), eps)
+
+
+@stranger(of="Value")
+class SmallerOfTheNumberAndZero(Value):
+    def relu(self):
+        value = super().relu()
+        value.data = min(self.data, 0.0)
+        return value
+
+
+@stranger(of="Value", may_be=["NoGradientBeforeBackward"])
+class GradientOneAtFirst(Value):
+    def __init__(self, data):
+        super().__init__(data)
+        self.grad = 1.0
+
+
+@stranger(of="linear_backward")
+def other_matrix_where_it_is_square(x, W, upstream):
+    dx = upstream @ (W.T if len(W) == W.shape[1] else W)
+    return dx, upstream.T @ x, upstream.sum(0)
