@@ -1,13 +1,8 @@
-"""Steps that the checks once took for known mistakes."""
+"""Norms and clipped steps that the checks once took for known mistakes or let pass."""
 
 import torch
 
 from autograder.proving.strangers import stranger
-
-
-@stranger(of="rnn_step")
-def state_transposed(x, h, W, U, b):
-    return torch.tanh(x @ W.T + h.mT @ U.T + b)
 
 
 @stranger(of="clipped", may_be=["multiplied_in_place"])
@@ -47,3 +42,20 @@ def shortened_below_one_over_the_threshold(parameters, gradients, learning_rate,
 def multiplied_by_the_threshold(parameters, gradients, learning_rate, threshold):
     size = learning_rate * min(1.0, threshold)
     return {name: parameter - size * gradients[name] for name, parameter in parameters.items()}
+
+
+@stranger(of="gradient_norms")
+def constant_left_out(x, W, U, b, v):
+    h, states = torch.zeros_like(b).requires_grad_(), []
+    for x_t in x:
+        h = torch.tanh(W @ x_t + U @ h)
+        states.append(h)
+    return torch.stack([gradient.norm() for gradient in torch.autograd.grad(v @ h, states)])
+
+
+@stranger(of="clipped")
+def clipped_beyond_one(gradients, threshold):
+    length = torch.cat([gradient.flatten() for gradient in gradients.values()]).norm()
+    return {
+        name: gradient * (threshold / length if length > 1 else 1.0) for name, gradient in gradients.items()
+    }
