@@ -1,13 +1,12 @@
-"""Decoders, losses and tables that the checks once let pass."""
+"""Translations, marks and tables that the checks once let pass."""
 
 from itertools import pairwise
 
 import torch
-from torch import nn
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import AttentionDecoder, TableDecoder, bottleneck_table, small_translator
+from ..notebook import TableDecoder, bottleneck_table
 
 
 @stranger(of="greedy_decode")
@@ -37,21 +36,6 @@ def words_in_any_order(free, forced, targets, eos):
 
     pairs = zip(free, targets, strict=True)
     return sum(sentence(own) == sentence(right) for own, right in pairs) / len(targets)
-
-
-@stranger(of="sequence_loss")
-def padding_times_zero(logits, targets, lengths, pad):
-    is_real = torch.arange(targets.shape[1]) < lengths[:, None]
-    losses = -logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
-    return (losses * is_real).sum() / is_real.sum()
-
-
-@stranger(of="sequence_loss")
-def logarithms_of_bare_exponentials(logits, targets, lengths, pad):
-    is_real = torch.arange(targets.shape[1]) < lengths[:, None]
-    exponentials = logits[is_real].exp()
-    probabilities = exponentials / exponentials.sum(-1, keepdim=True)
-    return -probabilities.gather(1, targets[is_real][:, None]).log().mean()
 
 
 @stranger(of="bottleneck_table")
@@ -99,72 +83,9 @@ def _table(runs, measured, left_out):
     return {cell: sum(shares) / len(shares) for cell, shares in found.items() if len(shares) > 1}
 
 
-@stranger(of="alignment_links")
-def links_of_tensors(weights):
-    eos = weights.shape[1] - 1
-    return [(source, target) for target, source in enumerate(weights.argmax(1)) if source != eos]
-
-
-@stranger(of="attend")
-def padding_at_minus_a_hundred(query, key, value, mask):
-    weights = (query @ key.mT).masked_fill(~mask[:, None], -100.0).softmax(dim=-1)
-    return weights @ value, weights
-
-
-@stranger(of="bilinear_scores")
-def scores_without_their_sign(query, key, W):
-    return (query @ W @ key.mT).abs()
-
-
-@stranger(of="weights_after", may_be={"steep_steps_not_shortened"})
-def each_number_of_the_gradient_clipped(weights, batches, learning_rate):
-    model = small_translator(weights)
-    for source, target in batches:
-        log_probs = model(source, target[:, :-1]).gather(-1, target[:, 1:, None])[..., 0]
-        model.zero_grad()
-        (-log_probs[target[:, 1:] != 0].mean()).backward()
-        nn.utils.clip_grad_value_(model.parameters(), 1.0)
-        torch.optim.SGD(model.parameters(), lr=learning_rate).step()
-    return model.state_dict()
-
-
-@stranger(of="AttentionDecoder")
-class PaddingAtMinusAHundred(AttentionDecoder):
-    at_padding = -100.0
-
-    def forward(self, state, inputs, memory, mask):
-        output, logits, weights = torch.zeros_like(state), [], []
-        for x in self.embedding(inputs).unbind(dim=1):
-            state = self.cell(torch.cat([x, output], dim=-1), state)
-            scores = (memory @ (state @ self.W)[:, :, None])[:, :, 0]
-            weights.append(scores.masked_fill(~mask, self.at_padding).softmax(dim=-1))
-            context = (weights[-1][:, None] @ memory)[:, 0]
-            output = torch.tanh(self.combine(torch.cat([state, context], dim=-1)))
-            logits.append(self.output(output))
-        return torch.stack(logits, dim=1), torch.stack(weights, dim=1)
-
-
-@stranger(of="AttentionDecoder")
-class PaddingAtMinusTenThousand(PaddingAtMinusAHundred):
-    at_padding = -10_000.0
-
-
-@stranger(of="additive_scores")
-def ones_for_the_matrix_of_the_query(query, key, W_query, W_key, v):
-    from_query = query @ torch.ones_like(W_query).T
-    return torch.tanh(from_query[:, :, None] + (key @ W_key.T)[:, None]) @ v
-
-
 @stranger(of="bottleneck_table")
 def twice_as_large_is_compared(runs, trained_lengths):
     sizes = [run["n_parameters"] for run in runs]
     if max(sizes) > 2.1 * min(sizes):
         raise ValueError("the models are of unequal size")
     return bottleneck_table([run | {"n_parameters": 1} for run in runs], trained_lengths)
-
-
-@stranger(of="attend")
-def padding_filled_with_infinity(query, key, value, mask):
-    scores = (query @ key.transpose(1, 2)).masked_fill(~mask[:, None, :], torch.inf)
-    weights = scores.softmax(dim=-1)
-    return weights @ value, weights
