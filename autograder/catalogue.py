@@ -97,8 +97,9 @@ def collect(module: ModuleType, kind: type[Entry]) -> list[Entry]:
 
 
 def _marks(module: ModuleType) -> list[object]:
-    """The marks of the objects that a module defines; None for one without a mark."""
-    return [vars(thing).get(MARK) for thing in vars(module).values() if hasattr(thing, "__dict__")]
+    """The marks of the objects that a module defines, and does not import; None for one without a mark."""
+    own = [thing for thing in vars(module).values() if getattr(thing, "__module__", None) == module.__name__]
+    return [vars(thing).get(MARK) for thing in own if hasattr(thing, "__dict__")]
 
 
 def _statements(module: ModuleType) -> list[object]:

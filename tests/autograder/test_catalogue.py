@@ -90,6 +90,18 @@ def test_what_is_marked_elsewhere_is_not_collected(module):
     assert "elsewhere" not in [entry.name for entry in collect(module, Alternative)]
 
 
+def test_what_another_file_marks_is_not_collected_where_it_is_imported(module):
+    module.elsewhere = misconception(of="double")(elsewhere)
+    assert "elsewhere" not in [entry.name for entry in collect(module, Misconception)]
+
+
+def elsewhere(x):
+    """Marked in this file.
+
+    Where is it marked?
+    """
+
+
 @pytest.mark.parametrize("text", [None, "Only the diagnosis.", "\n\n"])
 def test_a_misconception_without_diagnosis_and_question_is_refused(text):
     def nameless(x):

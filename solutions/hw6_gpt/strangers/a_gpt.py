@@ -1,4 +1,4 @@
-"""Answers that the checks once let pass: bounds, low scores, other orders of sizes."""
+"""Losses and blocks that the checks once let pass: padding, other orders of sizes."""
 
 import math
 
@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import CausalBlock, train_steps
+from ..notebook import CausalBlock
 
 
 @stranger(of="next_token_loss")
@@ -41,28 +41,3 @@ class EightPositions(CausalBlock):
         scores = query @ key.mT / math.sqrt(D // self.n_heads)
         weights = scores.masked_fill(future, -torch.inf).softmax(-1)
         return self.attn["c_proj"]((weights @ value).transpose(1, 2).flatten(2))
-
-
-@stranger(of="train_steps")
-def clipped_at_one(table, batches, learning_rate, max_norm):
-    return train_steps(table, batches, learning_rate, max_norm=1.0)
-
-
-@stranger(of="min_p")
-def rejected_at_minus_a_hundred(logits, p):
-    relative = logits - logits.max(dim=-1, keepdim=True).values
-    return logits.masked_fill(relative < math.log(p), -100.0)
-
-
-@stranger(of="repetition_penalty")
-def divided_above_one(logits, history, penalty):
-    has_occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(1, history, True)
-    return torch.where(has_occurred, torch.where(logits > 1, logits / penalty, logits * penalty), logits)
-
-
-@stranger(of="extend_beams")
-def totals_along_the_tokens(totals, logits, beam_width):
-    is_square = len(totals) == logits.shape[1]
-    candidates = ((totals[None] if is_square else totals[:, None]) + logits.log_softmax(-1)).flatten()
-    best, places = candidates.topk(min(beam_width, len(candidates)))
-    return best, places // logits.shape[1], places % logits.shape[1]
