@@ -15,12 +15,16 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from autograder.catalogue import catalogue_files
 from autograder.source.loading import names
+from autograder.source.notebook import read_source
+from autograder.source.packages import KINDS, STRANGERS
 from autograder.source.parts import source_files
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("course", "autograder")
 HOMEWORKS = names(ROOT)
+CATALOGUES = (*KINDS, STRANGERS)
 SETUP = "# %% setup\ncheck = None  # which the builder puts there"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -130,6 +134,38 @@ def test_a_homework_joined_from_its_parts_uses_no_undefined_name(name):
     assert done.returncode == 0, done.stdout
     done = lint("\n".join(path.read_text() for path in files[1:]), f"solutions/{name}/{name}.py")
     assert "F821" in done.stdout  # what the introduction defines
+
+
+@pytest.mark.parametrize("name", HOMEWORKS)
+def test_every_file_of_a_catalogue_carries_the_letter_of_the_part_that_it_serves(name):
+    folder = ROOT / "solutions" / name
+    parts = {exercise: path for path in source_files(folder) for exercise in labelled(path)}
+    files = [path for kind in CATALOGUES for path in catalogue_files(folder, kind)]
+    assert {path.parent.name for path in files} == set(CATALOGUES)
+    assert [path.name for path in files if not entries(path)] == []
+    astray = {
+        f"{path.parent.name}/{path.name}": of
+        for path in files
+        for of in entries(path)
+        if letter(path) != letter(parts[of])
+    }
+    assert astray == {}
+
+
+def labelled(part: Path) -> list[str]:
+    """The exercises of one file of a homework's source."""
+    return [cell.labels["exercise"] for cell in read_source(part) if "exercise" in cell.labels]
+
+
+def entries(path: Path) -> list[str]:
+    """The exercises to which the entries of a file belong: `misconception(of="exercise")`."""
+    words = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.keyword)]
+    return [ast.literal_eval(word.value) for word in words if word.arg == "of"]
+
+
+def letter(path: Path) -> str:
+    """`c1` of `c1_alignment.py`: the letter of a part, and the number of the piece in which it is written."""
+    return path.name.partition("_")[0]
 
 
 def lint(text: str, name: str) -> subprocess.CompletedProcess:
