@@ -202,9 +202,9 @@ def courses_block(weights, n_heads):
 # Attention is causal: position t attends to the positions 0 … t, itself included. One matrix `c_attn` makes
 # queries, keys and values at once, **in this order**: of its 3D outputs the first D are the queries of all
 # heads, the next D the keys, the last D the values. In each of them head h owns the numbers from $h d_k$ to
-# $(h + 1) d_k - 1$, with $d_k = D / H$. Scores are divided by $\sqrt{d_k}$. The heads' outputs are put side by side again in their order and
-# go through `c_proj`. The mlp is `c_proj(gelu(c_fc(x)))` with GPT-2's gelu, which is
-# `torch.nn.functional.gelu(…, approximate="tanh")`. The norms are layer norms with $\epsilon = 10^{-5}$.
+# $(h + 1) d_k - 1$, with $d_k = D / H$. Scores are divided by $\sqrt{d_k}$. The heads' outputs are put side by
+# side again in their order and go through `c_proj`. The mlp is `c_proj(gelu(c_fc(x)))` with GPT-2's gelu, which
+# is `torch.nn.functional.gelu(…, approximate="tanh")`. The norms are layer norms with $\epsilon = 10^{-5}$.
 #
 # Write the module `CausalBlock(d_model, n_heads)`, whose `forward(x)` maps (B, T, D) to (B, T, D). Its
 # parameters have the names of GPT-2 and the orientation of `nn.Linear`, (outputs, inputs):
