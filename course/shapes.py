@@ -68,14 +68,18 @@ AXES = (
         "hidden_size",
         "d_model, embed_dim",
     ),
+    Name("d_embedding", "d", "width of a word's vector, where it is not D", torch="embedding_dim"),
     Name("d_hidden", "D", "width of a recurrent state or of a hidden layer", torch="hidden_size"),
+    Name("d_memory", "D_h", "width of the encoder's states, the memory of a decoder that attends"),
     Name(
         "d_head",
         "d_k",
-        "width of one attention head, D / H (in homework also K)",
+        "width of one attention head, D / H; width of queries and keys",
         hugging_face="head_dim",
         torch="head_dim",
     ),
+    Name("d_value", "d_v", "width of the values, where it is not that of the keys", torch="vdim"),
+    Name("groups", "G", "heads of keys and values, each shared by H / G heads of queries"),
     Name(
         "d_ff",
         "F",
@@ -90,7 +94,7 @@ SIZES = (
     Name("batch_size", "B", "how many sequences at once"),
     Name(
         "context_length",
-        "",
+        "C",
         "most positions a model can see; None: no limit",
         "n_ctx",
         "max_position_embeddings",
@@ -105,6 +109,8 @@ SIZES = (
     ),
     Name("n_heads", "H", "how many attention heads", "n_head", "num_attention_heads", "nhead, num_heads"),
     Name("n_layers", "L", "how many layers or blocks", "n_layer", "num_hidden_layers", "num_layers"),
+    Name("radius", "R", "the largest distance between two positions that has a number of its own"),
+    Name("beam_width", "W", "how many beginnings a beam search keeps", hugging_face="num_beams"),
 )
 
 VALUES = (

@@ -49,6 +49,8 @@ device = best_device() if is_full else torch.device("cpu")
 # | symbol | meaning | shape | in the code |
 # |---|---|---|---|
 # | $S$, $T$ | words of the source, words of the target | | `S`, `T` |
+# | $D$, $D_h$ | width of the decoder's states, of the encoder's | | `D`, `D_h` |
+# | $N$ | hidden units of the additive score | | `N` |
 # | $h_i$ | the encoder's state at source word $i$ = $1 \dots S$ | $(D_h)$ | `memory[i]` |
 # | $s$ | the query, a state of the decoder: $s_{t-1}$ or $s_t$, see below | $(D)$ | `s` |
 # | $e_{ti}$ | score of word $i$ at step $t$, any number | | `scores` |

@@ -40,9 +40,9 @@ def additive_scores(
     W_key: Float[Tensor, "d_hidden d_key"],
     v: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "*batch queries keys"]:
-    """vᵀ tanh(W_query q + W_key k): an MLP with one hidden layer scores each pair."""
-    from_query = linear(query, W_query).unsqueeze(-2)  # (…, queries, 1, D)
-    from_key = linear(key, W_key).unsqueeze(-3)  # (…, 1, keys, D)
+    """vᵀ tanh(W_query q + W_key k): an MLP with one hidden layer, of N units, scores each pair."""
+    from_query = linear(query, W_query).unsqueeze(-2)  # (…, T, 1, N)
+    from_key = linear(key, W_key).unsqueeze(-3)  # (…, 1, S, N)
     return torch.tanh(from_query + from_key) @ v
 
 
@@ -67,5 +67,5 @@ def scaled_dot_product_attention(
     A dot product of d_k terms, independent and of variance 1, has variance d_k; dividing by √d_k makes it 1.
     """
     scores = dot_scores(query, key) / math.sqrt(query.shape[-1])
-    weights = attention_weights(scores, mask)  # (…, queries, keys)
+    weights = attention_weights(scores, mask)  # (…, T, S)
     return weights @ value, weights

@@ -38,7 +38,7 @@ def hidden_layer(
     b: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "batch time d_hidden"]:
     """h = tanh(W e + b), where e is the concatenation (not the sum) of the window's embeddings."""
-    concatenated = embedded.flatten(start_dim=2)  # (B, T, N, E) → (B, T, N·E)
+    concatenated = embedded.flatten(start_dim=2)  # (B, T, N, d) → (B, T, N·d)
     return torch.tanh(linear(concatenated, W, b))  # (B, T, D)
 
 
@@ -80,11 +80,11 @@ class FeedForwardLanguageModel(nn.Module):
     def logits(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
         """Logits of the next token at every position."""
         check_tokens(tokens, self.vocab_size)
-        embedded = self.embedding(windows(tokens, self.config.n_window, self.config.fill))  # (B, T, N, E)
+        embedded = self.embedding(windows(tokens, self.config.n_window, self.config.fill))  # (B, T, N, d)
         hidden = hidden_layer(embedded, self.hidden.weight, self.hidden.bias)  # (B, T, D)
         logits = self.output(hidden)  # (B, T, V)
         if self.direct is not None:
-            logits = logits + self.direct(embedded.flatten(start_dim=2))  # from (B, T, N·E)
+            logits = logits + self.direct(embedded.flatten(start_dim=2))  # from (B, T, N·d)
         return logits
 
     def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:

@@ -26,13 +26,13 @@ class MixtureOfExperts(nn.Module):
         self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(n_experts))
 
     def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
-        scores = self.router(x)  # (B, T, E)
-        best = scores.topk(self.n_chosen)  # values and indices, (B, T, K) each
-        gates = best.values.softmax(-1)  # (B, T, K)
+        scores = self.router(x)  # (B, T, experts)
+        best = scores.topk(self.n_chosen)  # values and indices, (B, T, chosen) each
+        gates = best.values.softmax(-1)  # (B, T, chosen)
         mixed = torch.zeros_like(x)
         for number, expert in enumerate(self.experts):
-            is_chosen = best.indices == number  # (B, T, K), at most once in a row
+            is_chosen = best.indices == number  # (B, T, chosen), at most once in a row
             runs = is_chosen.any(-1)  # (B, T)
-            answers = expert(x[runs][None])[0]  # (N, D) for the N tokens that chose it
+            answers = expert(x[runs][None])[0]  # (tokens, D), for those that chose it
             mixed[runs] += gates[is_chosen][:, None] * answers
         return mixed  # (B, T, D)

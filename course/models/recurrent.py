@@ -95,7 +95,7 @@ class RNNCell(nn.Module):
     def run(self, x: Float[Tensor, "time batch d_input"], state: State) -> State:
         """The states after every step (T, B, D), from inputs at every step and the state before the first."""
         states = []
-        for projected in self.project(x).unbind(0):  # T times (B, G·D)
+        for projected in self.project(x).unbind(0):  # T times (B, gates·D)
             state = self.step(projected, state)
             states.append(state)
         return tuple(torch.stack(parts) for parts in zip(*states, strict=True))

@@ -137,7 +137,7 @@ class Seq2SeqEncoder(nn.Module):
             raise ValueError(
                 f"source: expected at least one real token per sentence, got only padding in row {row}"
             )
-        x = self.dropout(self.embedding(source))  # (B, S, E)
+        x = self.dropout(self.embedding(source))  # (B, S, d)
         memory, last = self.network(x, mask=mask)  # (B, S, d_memory), the parts of the state (cells, B, D)
         return EncodedSource(memory, mask, tuple(self._first_state(part) for part in last))
 
@@ -177,10 +177,10 @@ class Seq2SeqDecoder(nn.Module):
         """Logits of the next token at every position, the state after the last, and the attention weights."""
         check_tokens(tokens, self.config.target_vocab_size)
         _, T = tokens.shape
-        x = self.dropout(self.embedding(tokens))  # (B, T, E)
+        x = self.dropout(self.embedding(tokens))  # (B, T, d)
         if self.config.summary == "every_step":
             summaries = encoded.summary[:, None].expand(-1, T, -1)  # (B, D) → (B, T, D)
-            x = torch.cat([x, summaries], dim=-1)  # (B, T, E + D)
+            x = torch.cat([x, summaries], dim=-1)  # (B, T, d + D)
         hidden, state = self.network(x, encoded.state if state is None else state)  # s_1 … s_T (B, T, D)
         weights = None
         if self.scores is not None:

@@ -201,7 +201,7 @@ def additive_table_on_its_side(query, key, W_query, W_key, v):
 
 @misconception(of="additive_scores")
 def v_not_used(query, key, W_query, W_key, v):
-    """The K numbers behind the tanh are added up as they are: v is not used.
+    """The N numbers behind the tanh are added up as they are: v is not used.
 
     In the example, v is 2. Where does this 2 enter your score?
     """

@@ -23,7 +23,7 @@
 #
 # Words used throughout: B sentences are handled at once; a **source** has S positions and its translation,
 # the **target**, T. The two are different numbers. Shorter sentences are filled up at the end with a
-# **padding** word. D is the width of the decoder's state and M that of the **memory**, the encoder's states.
+# **padding** word. D is the width of the decoder's state and $D_h$ that of the **memory**, the encoder's states.
 # **Scores** are the numbers before the softmax over the source, **weights** those after it, and the
 # **context** is the weighted mean. Tensors of numbers are float64, words are int64.
 

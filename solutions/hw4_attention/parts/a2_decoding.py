@@ -9,8 +9,8 @@ class TableDecoder(nn.Module):
 
     def __init__(self, jumps, logits):
         super().__init__()
-        self.jumps = jumps  # (N, V), places
-        self.logits = nn.Parameter(logits.clone())  # (N, V)
+        self.jumps = jumps  # (places, V)
+        self.logits = nn.Parameter(logits.clone())  # (places, V)
         self.n_kept = 0
 
     def forward(self, state, tokens):

@@ -90,7 +90,7 @@ def other_pairs_have_their_dot_products(dot_scores, draw):
 # W that is learned decides what matches what: $\text{score}(\mathbf q, \mathbf k) = \mathbf q^\top \mathbf W
 # \mathbf k$.
 #
-# Write `bilinear_scores(query, key, W)` for queries (B, T, D), keys (B, S, M) and W (D, M). It returns the
+# Write `bilinear_scores(query, key, W)` for queries (B, T, D), keys (B, S, D_h) and W (D, D_h). It returns the
 # scores (B, T, S).
 #
 # **Example.** `W = [[1, 0, 0], [0, 1, 1]]`, the query (1, 2) and the keys (3, 4, 5) and (1, 0, 0): the scores
@@ -105,7 +105,7 @@ def other_pairs_have_their_dot_products(dot_scores, draw):
 
 # %% solution="bilinear_scores"
 def bilinear_scores(query: Tensor, key: Tensor, W: Tensor) -> Tensor:
-    """qᵀ W k for every query (B, T, D) and key (B, S, M) of a sentence, with W (D, M): (B, T, S)."""
+    """qᵀ W k for every query (B, T, D) and key (B, S, D_h) of a sentence, with W (D, D_h): (B, T, S)."""
     ### BEGIN SOLUTION
     return query @ W @ key.transpose(1, 2)
     ### END SOLUTION
@@ -156,8 +156,8 @@ def twice_the_matrix_twice_the_scores(bilinear_scores, draw):
 # %% check="other_pairs_have_their_bilinear_scores" points=1 hidden
 def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
     """Other queries, keys and matrices have the scores of a loop."""
-    for batch_size, T, S, D, M in ((2, 4, 3, 5, 7), (3, 2, 4, 6, 5)):
-        query, key, W = draw.normal(batch_size, T, D), draw.normal(batch_size, S, M), draw.normal(D, M)
+    for batch_size, T, S, D, D_h in ((2, 4, 3, 5, 7), (3, 2, 4, 6, 5)):
+        query, key, W = draw.normal(batch_size, T, D), draw.normal(batch_size, S, D_h), draw.normal(D, D_h)
         expected = torch.zeros(batch_size, T, S, dtype=torch.float64)
         for b in range(batch_size):
             for t in range(T):
@@ -173,15 +173,15 @@ def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
 #
 # $$\text{score}(\mathbf q, \mathbf k) = \mathbf v^\top \tanh(\mathbf W_q \mathbf q + \mathbf W_k \mathbf k)$$
 #
-# Write `additive_scores(query, key, W_query, W_key, v)` for queries (B, T, D), keys (B, S, M), `W_query` (K,
-# D), `W_key` (K, M) and `v` (K,). It returns the scores (B, T, S).
+# Write `additive_scores(query, key, W_query, W_key, v)` for queries (B, T, D), keys (B, S, D_h), `W_query`
+# (N, D), `W_key` (N, D_h) and `v` (N,). It returns the scores (B, T, S).
 #
 # **Example.** All widths are 1, both matrices are `[[1]]` and `v = [2]`. The query 1 has with the key 1 the
 # score $2 \tanh 2 \approx 1.9281$, and with the key $-1$ the score 0.
 #
 # <details><summary>Hint 1</summary>
 #
-# Every query meets every key: (B, T, 1, K) plus (B, 1, S, K) is (B, T, S, K).
+# Every query meets every key: (B, T, 1, N) plus (B, 1, S, N) is (B, T, S, N).
 #
 # </details>
 #
@@ -195,10 +195,10 @@ def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
 
 # %% solution="additive_scores"
 def additive_scores(query: Tensor, key: Tensor, W_query: Tensor, W_key: Tensor, v: Tensor) -> Tensor:
-    """vᵀ tanh(W_query q + W_key k) for every query (B, T, D) and key (B, S, M) of a sentence: (B, T, S)."""
+    """vᵀ tanh(W_query q + W_key k) for every query (B, T, D) and key (B, S, D_h) of a sentence: (B, T, S)."""
     ### BEGIN SOLUTION
-    from_query = (query @ W_query.T)[:, :, None]  # (B, T, 1, K)
-    from_key = (key @ W_key.T)[:, None]  # (B, 1, S, K)
+    from_query = (query @ W_query.T)[:, :, None]  # (B, T, 1, N)
+    from_key = (key @ W_key.T)[:, None]  # (B, 1, S, N)
     return torch.tanh(from_query + from_key) @ v  # (B, T, S)
     ### END SOLUTION
 
@@ -269,18 +269,18 @@ def a_lead_depends_on_the_query(additive_scores):
 # %% check="other_pairs_have_their_additive_scores" points=1 hidden
 def other_pairs_have_their_additive_scores(additive_scores, draw):
     """Other queries, keys and networks have the scores of a loop."""
-    for batch_size, T, S, D, M, K in ((2, 4, 3, 5, 7, 6), (3, 2, 4, 6, 5, 3)):
-        query, key = draw.normal(batch_size, T, D), draw.normal(batch_size, S, M)
-        W_query, W_key, v = draw.normal(K, D), draw.normal(K, M), draw.normal(K)
+    for batch_size, T, S, D, D_h, N in ((2, 4, 3, 5, 7, 6), (3, 2, 4, 6, 5, 3)):
+        query, key = draw.normal(batch_size, T, D), draw.normal(batch_size, S, D_h)
+        W_query, W_key, v = draw.normal(N, D), draw.normal(N, D_h), draw.normal(N)
         expected = torch.zeros(batch_size, T, S, dtype=torch.float64)
         for b in range(batch_size):
             for t in range(T):
                 for s in range(S):
                     hidden = [
                         math.tanh((W_query[i] * query[b, t]).sum() + (W_key[i] * key[b, s]).sum())
-                        for i in range(K)
+                        for i in range(N)
                     ]
-                    expected[b, t, s] = sum(float(v[i]) * hidden[i] for i in range(K))
+                    expected[b, t, s] = sum(float(v[i]) * hidden[i] for i in range(N))
         assert_close(additive_scores(query, key, W_query, W_key, v), expected)
 
 
@@ -399,9 +399,9 @@ def other_scores_have_their_weights(attention_weights, draw):
 # What a query learns from the source is its **context**, the mean of the values with its weights. Put
 # together what you have: dot products of queries and keys, a masked softmax, a weighted mean of values.
 #
-# Write `attend(query, key, value, mask)` for queries (B, T, D), keys (B, S, D), values (B, S, M) and a mask
-# (B, S) that is True at real words. It returns the tuple `(context, weights)` of shapes (B, T, M) and (B, T,
-# S). The scores are dot products, not scaled.
+# Write `attend(query, key, value, mask)` for queries (B, T, D), keys (B, S, D), values (B, S, D_h) and a mask
+# (B, S) that is True at real words. It returns the tuple `(context, weights)` of shapes (B, T, D_h) and
+# (B, T, S). The scores are dot products, not scaled.
 #
 # **Example.** Keys (10, 0) and (0, 1) with the values (1, 2, 3) and (4, 5, 6): the query (9, 0) matches the
 # first key alone, and its context is as good as (1, 2, 3). The query (0, ln 3) has the scores 0 and ln 3: its
@@ -409,14 +409,15 @@ def other_scores_have_their_weights(attention_weights, draw):
 #
 # <details><summary>Hint 1</summary>
 #
-# The weights are (B, T, S), and a context has M numbers. Which of the four arguments has an axis of length M?
+# The weights are (B, T, S), and a context has $D_h$ numbers. Which of the four arguments has an axis of that
+# length?
 #
 # </details>
 
 
 # %% solution="attend"
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Contexts (B, T, M), means of the values (B, S, M), and their weights (B, T, S), by dot products."""
+    """Contexts (B, T, D_h), means of the values (B, S, D_h), and their weights (B, T, S), by dot products."""
     ### BEGIN SOLUTION
     scores = query @ key.transpose(1, 2)  # (B, T, S)
     weights = scores.masked_fill(~mask[:, None, :], -math.inf).softmax(dim=-1)
@@ -493,8 +494,8 @@ def the_order_of_the_source_does_not_matter(attend, draw):
 # %% check="other_queries_have_their_contexts" points=2 hidden
 def other_queries_have_their_contexts(attend, draw):
     """Other sizes, more queries than words or fewer, have the contexts of a loop."""
-    for lengths, T, S, D, M in (((3, 5), 4, 6, 2, 7), ((4, 2, 3), 5, 4, 6, 3)):
-        query, key, value = (draw.normal(len(lengths), n, d) for n, d in ((T, D), (S, D), (S, M)))
+    for lengths, T, S, D, D_h in (((3, 5), 4, 6, 2, 7), ((4, 2, 3), 5, 4, 6, 3)):
+        query, key, value = (draw.normal(len(lengths), n, d) for n, d in ((T, D), (S, D), (S, D_h)))
         mask = torch.arange(S) < torch.tensor(lengths)[:, None]
         context, weights = attend(query, key, value, mask)
         for b, n in enumerate(lengths):
@@ -515,7 +516,7 @@ def other_queries_have_their_contexts(attend, draw):
 # |---|---|---|
 # | the new state | $\mathbf s_t = \text{GRUCell}([\mathbf e_t; \mathbf o_{t-1}],\ \mathbf s_{t-1})$ | (B, D) |
 # | the weights | $\boldsymbol\alpha_t = \text{softmax over the real words of } \mathbf s_t^\top \mathbf W \mathbf h_i$ | (B, S) |
-# | the context | $\mathbf c_t = \sum_i \alpha_{ti} \mathbf h_i$ | (B, M) |
+# | the context | $\mathbf c_t = \sum_i \alpha_{ti} \mathbf h_i$ | (B, D_h) |
 # | the output | $\mathbf o_t = \tanh(\mathbf W_o [\mathbf s_t; \mathbf c_t])$ | (B, D) |
 # | the logits | $\mathbf z_t = \mathbf U \mathbf o_t + \mathbf u$ | (B, V) |
 #
@@ -526,10 +527,10 @@ def other_queries_have_their_contexts(attend, draw):
 #
 # - `AttentionDecoder(vocab_size, d_embedding, d_hidden, d_memory)` has `embedding`, an `nn.Embedding`;
 #   `cell`, an `nn.GRUCell` whose input is $[\mathbf e_t; \mathbf o_{t-1}]$, in this order; `W`, an
-#   `nn.Parameter` of shape (D, M); `combine`, an `nn.Linear` without bias, the $\mathbf W_o$; `output`, an
+#   `nn.Parameter` of shape (D, D_h); `combine`, an `nn.Linear` without bias, the $\mathbf W_o$; `output`, an
 #   `nn.Linear`, for $\mathbf U$ and $\mathbf u$. The checks load weights by these names, such as
 #   `cell.weight_ih` and `output.bias`.
-# - `forward(state, inputs, memory, mask)` takes $\mathbf s_0$ (B, D), the inputs (B, T), the memory (B, S, M)
+# - `forward(state, inputs, memory, mask)` takes $\mathbf s_0$ (B, D), the inputs (B, T), the memory (B, S, D_h)
 #   and its mask (B, S), True at real words. It returns the tuple `(logits, weights)` of shapes (B, T, V) and
 #   (B, T, S).
 #
@@ -564,9 +565,9 @@ figures.machine("seq2seq_attention")  # step by step
 
 # %% solution="AttentionDecoder"
 class AttentionDecoder(nn.Module):
-    """Logits (B, T, V) and weights (B, T, S) of a decoder that attends to a memory (B, S, M).
+    """Logits (B, T, V) and weights (B, T, S) of a decoder that attends to a memory (B, S, D_h).
 
-    Parameters: embedding.weight (V, d), cell.… of a GRU cell, W (D, M), combine.weight (D, D + M),
+    Parameters: embedding.weight (V, d), cell.… of a GRU cell, W (D, D_h), combine.weight (D, D + D_h),
     output.weight (V, D), output.bias (V,); all float64.
     """
 
@@ -582,14 +583,14 @@ class AttentionDecoder(nn.Module):
         ### END SOLUTION
 
     def forward(self, state: Tensor, inputs: Tensor, memory: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits and weights for s_0 (B, D), inputs (B, T), memory (B, S, M) and mask (B, S)."""
+        """Logits and weights for s_0 (B, D), inputs (B, T), memory (B, S, D_h) and mask (B, S)."""
         ### BEGIN SOLUTION
         output, all_logits, all_weights = torch.zeros_like(state), [], []
         for x in self.embedding(inputs).unbind(dim=1):
             state = self.cell(torch.cat([x, output], dim=-1), state)  # (B, D)
             scores = (memory @ (state @ self.W)[:, :, None])[:, :, 0]  # (B, S)
             weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
-            context = (weights[:, None] @ memory)[:, 0]  # (B, M)
+            context = (weights[:, None] @ memory)[:, 0]  # (B, D_h)
             output = torch.tanh(self.combine(torch.cat([state, context], dim=-1)))  # (B, D)
             all_logits.append(self.output(output))
             all_weights.append(weights)
@@ -598,7 +599,7 @@ class AttentionDecoder(nn.Module):
 
 
 # %% provided="attention_decoder_weights" helper
-SIZES = (7, 3, 5, 4)  # of the attention decoder in the visible checks: V, d, D, M
+SIZES = (7, 3, 5, 4)  # of the attention decoder in the visible checks: V, d, D, D_h
 
 
 def attention_decoder_weights(draw, vocab_size, d_embedding, d_hidden, d_memory):

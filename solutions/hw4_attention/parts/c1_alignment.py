@@ -160,10 +160,10 @@ def other_maps_have_their_links(alignment_links, draw):
 # For the sentences of our small languages the right links are known. Some are **sure**: this word translates
 # that one. Others are only **possible**: of *will dance* and *danseront* nobody can say which of the two
 # English words it is, so either counts as right and none is demanded. The sure links are possible too. The
-# **alignment error rate** (Och and Ney, 2003) of the links A that were found is, with the sure links S and
-# the possible links P,
+# **alignment error rate** (Och and Ney, 2003) of the links A that were found is, with the sure links
+# $S_\text{sure}$ and the possible links P,
 #
-# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+# $$\text{AER} = 1 - \frac{|A \cap S_\text{sure}| + |A \cap P|}{|A| + |S_\text{sure}|}$$
 #
 # Over many sentences, the four numbers are counted over all of them together before anything is divided.
 #
@@ -188,7 +188,7 @@ def alignment_error_rate(
     sure: list[list[tuple[int, int]]],
     possible: list[list[tuple[int, int]]],
 ) -> float:
-    """1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), counted over all sentences together."""
+    """1 − (|found ∩ sure| + |found ∩ possible|) / (|found| + |sure|), counted over all sentences together."""
     ### BEGIN SOLUTION
     right, asked = 0, 0
     for a, s, p in zip(found, sure, possible, strict=True):

@@ -56,12 +56,12 @@ class Task:
 
     @property
     def source(self):
-        """The training sources, (N, S) int64, padded with `pad`."""
+        """The training sources, (pairs, S) int64, padded with `pad`."""
         return self.text.source.tokens
 
     @property
     def target(self):
-        """Their translations between BOS and EOS, (N, T) int64, padded with `pad`."""
+        """Their translations between BOS and EOS, (pairs, T) int64, padded with `pad`."""
         return self.text.target.tokens
 
     @property
@@ -326,8 +326,8 @@ def other_batches_move_the_weights(weights_after, draw):
 # | | |
 # |---|---|
 # | `Seq2Seq(task.model_config)` | a new model; `model(source, inputs)` gives the **log-probabilities** (B, T, V) of the word after each input |
-# | `task.source` | (N, S), the sources of 8,000 training pairs, padded |
-# | `task.target` | (N, T), their translations **between BOS and EOS**, padded |
+# | `task.source` | (pairs, S), the sources of 8,000 training pairs, padded |
+# | `task.target` | (pairs, T), their translations **between BOS and EOS**, padded |
 # | `task.pad` | the padding word of both |
 # | `task.n_steps` | a number of steps that suffices |
 # | `task.device` | the CPU, which is quick enough; with COURSE_SCALE=full the GPU if there is one |

@@ -158,7 +158,7 @@ def scaled_by_the_number_of_keys(query, key, value):
 
 @misconception(of="attention")
 def scaled_by_the_width_of_a_value(query, key, value):
-    """The scores are divided by the root of the width of the values, M.
+    """The scores are divided by the root of the width of the values, d_v.
 
     Which two tensors are multiplied in a score, and how wide are they?
     """

@@ -9,7 +9,7 @@ VIEWED = "https://github.com/harvardnlp/annotated-transformer/issues/118"
 
 @misconception(of="split_heads", seen=VIEWED)
 def viewed_without_transposing(x, n_heads):
-    """The tensor is viewed as (B, H, T, K) at once, which mixes positions and heads.
+    """The tensor is viewed as (B, H, T, d_k) at once, which mixes positions and heads.
 
     In the example, your head 0 begins with the numbers 1, 2, 3, 4. Which of them belong to the first
     position? Does `view` know which axis is which?
@@ -20,7 +20,7 @@ def viewed_without_transposing(x, n_heads):
 
 @misconception(of="split_heads")
 def heads_left_behind_the_positions(x, n_heads):
-    """The axis of heads stays behind that of the positions: (B, T, H, K).
+    """The axis of heads stays behind that of the positions: (B, T, H, d_k).
 
     Which two axes will attention multiply, and which stand in front as if they were batches?
     """
@@ -30,7 +30,7 @@ def heads_left_behind_the_positions(x, n_heads):
 
 @misconception(of="split_heads")
 def heads_interleaved(x, n_heads):
-    """Each head gets every H-th number of a vector instead of K numbers in a row.
+    """Each head gets every H-th number of a vector instead of d_k numbers in a row.
 
     In the example, which numbers does your head 0 see of the first vector? Into which two axes did you cut D,
     and in which order?
@@ -41,7 +41,7 @@ def heads_interleaved(x, n_heads):
 
 @misconception(of="split_heads")
 def number_and_width_of_heads_exchanged(x, n_heads):
-    """There are K heads of width H, where H heads of width K are asked for.
+    """There are d_k heads of width H, where H heads of width d_k are asked for.
 
     Vectors of 12 numbers and two heads: how wide is a head?
     """
@@ -70,8 +70,8 @@ def merged_without_transposing(x):
 
     In the example, your first vector begins with 1, 2, 7, 8. From how many positions do these numbers come?
     """
-    B, H, T, K = x.shape
-    return x.reshape(B, T, H * K)
+    B, H, T, d_k = x.shape
+    return x.reshape(B, T, H * d_k)
 
 
 @misconception(of="merge_heads")

@@ -40,7 +40,7 @@ class _Attention(RightAttention):
 
 @misconception(of="MultiHeadAttention", seen=VIEWED)
 class HeadsViewedWithoutTransposing(_Attention):
-    """Heads are made by viewing (B, T, D) as (B, H, T, K), which mixes positions and heads.
+    """Heads are made by viewing (B, T, D) as (B, H, T, d_k), which mixes positions and heads.
 
     What does your head 0 see of a sequence? Try exercise 10's example with your line.
     """
@@ -125,7 +125,7 @@ class KeyLengthForQueryLength(_Attention):
 class HeadsScaledByTheModelsWidth(_Attention):
     """The scores are divided by the root of the model's width instead of a head's.
 
-    How many products does one score of one head sum up, D or K?
+    How many products does one score of one head sum up, D or d_k?
     """
 
     def scaled(self, scores, q):
@@ -136,7 +136,7 @@ class HeadsScaledByTheModelsWidth(_Attention):
 class HeadsNotScaled(_Attention):
     """The scores of a head are not divided by the root of its width.
 
-    What is the variance of a sum of K products? Which line makes up for it?
+    What is the variance of a sum of d_k products? Which line makes up for it?
     """
 
     def scaled(self, scores, q):

@@ -93,7 +93,7 @@ class QueryAddedToTheOutput(_Parts):
 
 @misconception(of="MultiHeadAttention")
 class SplitByAView(_Parts):
-    """The split views (B, T, D) as (B, H, T, K) at once, which mixes positions; the merge does not undo it.
+    """The split views (B, T, D) as (B, H, T, d_k) at once, which mixes positions; the merge does not undo it.
 
     What does your head 0 see of a sequence? Try exercise 10's example with your line.
     """
@@ -104,7 +104,7 @@ class SplitByAView(_Parts):
 
 @misconception(of="MultiHeadAttention")
 class EveryHthNumberForAHead(_Parts):
-    """Each head takes every H-th number of a vector, where it owns K numbers in a row.
+    """Each head takes every H-th number of a vector, where it owns d_k numbers in a row.
 
     Into which two axes do you cut D, and in which order? Try exercise 10's example with your line.
     """
@@ -120,7 +120,7 @@ class EveryHthNumberForAHead(_Parts):
 class MergedNumberByNumber(_Parts):
     """The heads are merged number by number: the first of every head, then the second of every head.
 
-    Which K numbers of a vector should head 0 give back? Try exercise 11's example with your line.
+    Which d_k numbers of a vector should head 0 give back? Try exercise 11's example with your line.
     """
 
     def merge(self, heads):

@@ -35,7 +35,7 @@ def rotate(x, first=0, base=10_000.0):
 
 @misconception(of="rotate", seen="https://github.com/stanford-cs336/assignment1-basics/issues/4")
 def halves_paired(x, first, base=10_000.0):
-    """Number i is paired with number i + K/2; here the pairs are neighbours.
+    """Number i is paired with number i + d_k/2; here the pairs are neighbours.
 
     Let only the first two numbers of a vector be other than 0. Which numbers are other than 0 after the turn?
     """
@@ -72,18 +72,18 @@ def first_ignored(x, first, base=10_000.0):
 
 @misconception(of="rotate")
 def pairs_turn_too_fast(x, first, base=10_000.0):
-    """The exponent is i / K where it should be 2i / K, so the later pairs turn too fast.
+    """The exponent is i / d_k where it should be 2i / d_k, so the later pairs turn too fast.
 
-    For K = 4, by which angle is the second pair turned at position 1?
+    For d_k = 4, by which angle is the second pair turned at position 1?
     """
     return _neighbours(x, _angles(x, first, base=base**0.5))
 
 
 @misconception(of="rotate")
 def later_pairs_turn_too_slowly(x, first, base=10_000.0):
-    """The exponent is 4i / K where it should be 2i / K, so the later pairs turn too slowly.
+    """The exponent is 4i / d_k where it should be 2i / d_k, so the later pairs turn too slowly.
 
-    For K = 4, by which angle is the second pair turned at position 1? Is K the width, or the number of pairs?
+    For d_k = 4, by which angle is the second pair turned at position 1? How many pairs are there?
     """
     return _neighbours(x, _angles(x, first, base=base**2))
 
@@ -134,7 +134,7 @@ def turned_in_place(x, first, base=10_000.0):
 def all_pairs_turn_alike(x, first, base=10_000.0):
     """All pairs are turned by the same angle, the position itself.
 
-    By which angle does the second pair turn at position 1, if K = 4? Where is i in your code?
+    By which angle does the second pair turn at position 1, if d_k = 4? Where is i in your code?
     """
     return _neighbours(x, _angles(x, first, base=1.0))
 
@@ -150,7 +150,7 @@ def base_ignored(x, first, base=10_000.0):
 
 @misconception(of="rotate")
 def exponents_one_pair_behind(x, first, base=10_000.0):
-    """The exponent is 2(i − 1) / K with i from 0, as if the pairs were counted from 1.
+    """The exponent is 2(i − 1) / d_k with i from 0, as if the pairs were counted from 1.
 
     For i = 0, by which angle should the first pair be turned at position 1, and by which is yours?
     """

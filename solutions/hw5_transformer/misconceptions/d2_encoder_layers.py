@@ -105,7 +105,7 @@ class _Viewed(_Attention):
 
 @misconception(of="TransformerEncoder", seen="https://github.com/harvardnlp/annotated-transformer/issues/118")
 class HeadsMixPositions(_Encoder):
-    """Heads are made by viewing (B, T, D) as (B, H, T, K), which mixes positions.
+    """Heads are made by viewing (B, T, D) as (B, H, T, d_k), which mixes positions.
 
     Put two tokens in another order. Do their outputs only change places?
     """
@@ -183,7 +183,7 @@ class _Unscaled(_Attention):
 class SumsNotScaled(_Encoder):
     """The scores of a head are not divided by the root of its width.
 
-    What is the variance of a sum of K products? Which line makes up for it?
+    What is the variance of a sum of d_k products? Which line makes up for it?
     """
 
     attend = _Unscaled
@@ -211,7 +211,7 @@ class _SplitByAView(_Attention):
 
 @misconception(of="TransformerEncoder")
 class SplitWithoutTransposing(_Encoder):
-    """The split views (B, T, D) as (B, H, T, K) at once, and the merge does not undo it.
+    """The split views (B, T, D) as (B, H, T, d_k) at once, and the merge does not undo it.
 
     What does your head 0 see of a sequence? Try exercise 10's example with your line.
     """

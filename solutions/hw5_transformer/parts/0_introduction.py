@@ -24,7 +24,7 @@
 #
 # Letters used throughout: B sequences at once; T **queries**, the positions that ask; S **keys**, the
 # positions that are looked at (S = T in self-attention); D = `d_model`, the width of the model; H = `n_heads`;
-# K = D / H = `d_head`, the width of one head; F = `d_ff`. **Scores** are the numbers before the softmax,
+# $d_k = D / H$ = `d_head`, the width of one head; F = `d_ff`. **Scores** are the numbers before the softmax,
 # **weights** those after it. One convention holds for every mask: **True means "may be attended to"**.
 #
 # Tensors of numbers are float64. **Modules** are filled by the checks: they make your module float64 with

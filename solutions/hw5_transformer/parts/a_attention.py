@@ -12,14 +12,14 @@
 #
 # | tensor | shape |
 # |---|---|
-# | `query` | (…, T, K) |
-# | `key` | (…, S, K) |
-# | `value` | (…, S, M): values may be of another width |
-# | `output` | (…, T, M) |
+# | `query` | (…, T, d_k) |
+# | `key` | (…, S, d_k) |
+# | `value` | (…, S, d_v): values may be of another width |
+# | `output` | (…, T, d_v) |
 # | `weights` | (…, T, S) |
 #
-# In front of the last two axes may stand any others, such as batch and heads; $d_k$ is K, the width of a key
-# as it comes. Do not call a ready-made attention; `softmax` may be called.
+# In front of the last two axes may stand any others, such as batch and heads; $d_k$ is the width of a key as
+# it comes. Do not call a ready-made attention; `softmax` may be called.
 #
 # **Example.** One query $(2, 0, 0, 0)$, two keys $(\ln 3, 0, 0, 0)$ and $(0, 1, 0, 0)$, two values $(4, 0)$ and
 # $(0, 8)$. The dot products are $2 \ln 3$ and 0, the scores $\ln 3$ and 0, the weights 3/4 and 1/4, and the
@@ -40,7 +40,7 @@
 
 # %% solution="attention"
 def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """The output (…, T, M) and the weights (…, T, S) for query (…, T, K), key (…, S, K), value (…, S, M)."""
+    """The output (…, T, d_v) and the weights (…, T, S) for query (…, T, d_k), key (…, S, d_k), value (…, S, d_v)."""
     ### BEGIN SOLUTION
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])  # (…, T, S)
     weights = scores.softmax(dim=-1)
@@ -129,8 +129,8 @@ def other_queries_get_their_averages(attention, draw):
 # after the softmax. What is kept is divided by $1 - p$, with $p$ the rate of dropping, so that on average
 # nothing changes; the weights of a query need not sum to one any more.
 #
-# Write `dropped_attention(scores, value, kept, rate)`, which returns the outputs (B, T, M). `scores` is
-# (B, T, S), `value` (B, S, M), `rate` is $p$. Nothing is left to chance: `kept`, (B, T, S), is True where a
+# Write `dropped_attention(scores, value, kept, rate)`, which returns the outputs (B, T, d_v). `scores` is
+# (B, T, S), `value` (B, S, d_v), `rate` is $p$. Nothing is left to chance: `kept`, (B, T, S), is True where a
 # weight is kept.
 #
 # **Example.** One query, two keys with scores $(0, 0)$ and values 3 and 5; the second weight is dropped, and
@@ -145,7 +145,7 @@ def other_queries_get_their_averages(attention, draw):
 
 # %% solution="dropped_attention"
 def dropped_attention(scores: Tensor, value: Tensor, kept: Tensor, rate: float) -> Tensor:
-    """The outputs (B, T, M) of attention with some weights dropped and the others scaled up."""
+    """The outputs (B, T, d_v) of attention with some weights dropped and the others scaled up."""
     ### BEGIN SOLUTION
     weights = scores.softmax(dim=-1)  # (B, T, S)
     return (weights * kept / (1 - rate)) @ value

@@ -4,11 +4,11 @@
 # %% [markdown] exercise="split_heads" difficulty=1 minutes=10 forbids="course.models"
 # ### 10. Split into heads
 #
-# Several heads attend side by side, each in its own K = D / H of the D dimensions: head 0 owns the first K
-# numbers of every vector, head 1 the next K, and so on. To let each head attend alone, the axis of heads
+# Several heads attend side by side, each in its own $d_k = D / H$ of the D dimensions: head 0 owns the first
+# $d_k$ numbers of every vector, head 1 the next $d_k$, and so on. To let each head attend alone, the axis of heads
 # moves before the axis of positions.
 #
-# Write `split_heads(x, n_heads)`, which turns x (B, T, D) into (B, H, T, K).
+# Write `split_heads(x, n_heads)`, which turns x (B, T, D) into (B, H, T, d_k).
 #
 # **Example.** One sequence of two vectors, $(1, 2, 3, 4, 5, 6)$ and $(7, 8, 9, 10, 11, 12)$, and three heads:
 # head 0 sees $(1, 2)$ and $(7, 8)$, head 1 sees $(3, 4)$ and $(9, 10)$, head 2 sees $(5, 6)$ and $(11, 12)$.
@@ -29,10 +29,10 @@
 
 # %% solution="split_heads"
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    """The heads (B, H, T, K) of x (B, T, D); head h owns the numbers from h·K to (h + 1)·K - 1."""
+    """The heads (B, H, T, d_k) of x (B, T, D); head h owns the numbers from h·d_k to (h + 1)·d_k - 1."""
     ### BEGIN SOLUTION
     B, T, D = x.shape
-    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, T, H, K) → (B, H, T, K)
+    return x.view(B, T, n_heads, D // n_heads).transpose(1, 2)  # (B, T, H, d_k) → (B, H, T, d_k)
     ### END SOLUTION
 
 
@@ -84,7 +84,7 @@ def other_vectors_are_split(split_heads, draw):
 # After each head has attended, its outputs go back to the places they came from: the numbers of head 0 first,
 # then those of head 1, for each position.
 #
-# Write `merge_heads(x)`, which turns (B, H, T, K) into (B, T, H·K) and undoes `split_heads`.
+# Write `merge_heads(x)`, which turns (B, H, T, d_k) into (B, T, H·d_k) and undoes `split_heads`.
 #
 # **Example.** Three heads with the vectors $(1, 2), (7, 8)$ and $(3, 4), (9, 10)$ and $(5, 6), (11, 12)$ at two
 # positions become the vectors $(1, 2, 3, 4, 5, 6)$ and $(7, 8, 9, 10, 11, 12)$.
@@ -105,9 +105,9 @@ def other_vectors_are_split(split_heads, draw):
 
 # %% solution="merge_heads"
 def merge_heads(x: Tensor) -> Tensor:
-    """The heads (B, H, T, K) side by side again, (B, T, H·K)."""
+    """The heads (B, H, T, d_k) side by side again, (B, T, H·d_k)."""
     ### BEGIN SOLUTION
-    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, K) → (B, T, D)
+    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, d_k) → (B, T, D)
     ### END SOLUTION
 
 
@@ -188,7 +188,7 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
 # - `MultiHeadAttention(d_model, n_heads)` has four layers `nn.Linear(d_model, d_model)` as attributes
 #   `W_query`, `W_key`, `W_value` and `W_output`, so eight parameters: `W_query.weight` (D, D),
 #   `W_query.bias` (D,) and so on. The matrices of all heads lie in one: the numbers of head $h$ are those from
-#   $hK$ to $(h + 1)K - 1$ of what `W_query` gives.
+#   $h d_k$ to $(h + 1) d_k - 1$ of what `W_query` gives.
 # - `forward(query, key, value, mask=None)` takes query (B, T, D), key and value (B, S, D), and a mask that
 #   broadcasts to (B, H, T, S), True = may be attended to; it returns (B, T, D). In self-attention all three
 #   are the same tensor; T and S may differ otherwise.
@@ -196,7 +196,7 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
 # There is no dropout. Do not call a ready-made attention.
 #
 # **Example.** $D = 2$, two heads, all four matrices the unit matrix, all biases 0. Query $(\ln 3, 0)$, keys
-# $(1, 5)$ and $(0, 5)$, values $(4, 2)$ and $(0, 6)$. K is 1: head 0 has the scores $\ln 3$ and 0, the weights
+# $(1, 5)$ and $(0, 5)$, values $(4, 2)$ and $(0, 6)$. $d_k$ is 1: head 0 has the scores $\ln 3$ and 0, the weights
 # 3/4 and 1/4 and the output 3; head 1 has the scores 0 and 0 and the output 4. The result is $(3, 4)$.
 #
 # <details><summary>Hint 1</summary>
@@ -236,13 +236,13 @@ class MultiHeadAttention(nn.Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
         """The output (B, T, D) for query (B, T, D), key and value (B, S, D); mask as (B, H, T, S)."""
         ### BEGIN SOLUTION
-        q = self.W_query(query).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, T, K)
-        k = self.W_key(key).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, S, K)
-        v = self.W_value(value).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, S, K)
+        q = self.W_query(query).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, T, d_k)
+        k = self.W_key(key).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, S, d_k)
+        v = self.W_value(value).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, S, d_k)
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, S)
         if mask is not None:
             scores = scores.masked_fill(~mask, -math.inf)
-        heads = scores.softmax(dim=-1) @ v  # (B, H, T, K)
+        heads = scores.softmax(dim=-1) @ v  # (B, H, T, d_k)
         return self.W_output(heads.transpose(1, 2).flatten(start_dim=2))  # (B, T, D)
         ### END SOLUTION
 
@@ -458,7 +458,7 @@ def other_layers_have_their_gap(permutation_gap, draw):
 
 # %% provided="keys_at_right_angles" helper
 def orthogonal_keys(draw, n_keys, d_head):
-    """Keys (S, K) at right angles to each other, of lengths between 1/2 and 2."""
+    """Keys (S, d_k) at right angles to each other, of lengths between 1/2 and 2."""
     mirror = draw.normal(d_head, 1)
     turned = torch.eye(d_head).double() - 2 * mirror @ mirror.T / mirror.square().sum()
     return turned[:n_keys] * draw.uniform(n_keys, 1, low=0.5, high=2.0)
@@ -467,14 +467,14 @@ def orthogonal_keys(draw, n_keys, d_head):
 # %% [markdown] exercise="query_for" difficulty=2 minutes=15 exempt="gradient"
 # ### 14. Design a query
 #
-# A query can be made to order. S keys of width K stand at right angles to each other ($k_i \cdot k_j = 0$ for
+# A query can be made to order. S keys of width $d_k$ stand at right angles to each other ($k_i \cdot k_j = 0$ for
 # $i \ne j$), but may be of different lengths. You want a query whose scaled dot-product attention looks
 # **equally** at the keys whose numbers are in the list `wanted`, with weights that together make up `share`,
 # and equally at all the others, which get the rest.
 #
-# Write `query_for(keys, wanted, share)`, which returns such a query, (K,). `keys` is (S, K); some keys are
+# Write `query_for(keys, wanted, share)`, which returns such a query, (d_k,). `keys` is (S, d_k); some keys are
 # wanted and some are not; `share` lies between 0 and 1 and is more than the wanted keys would get from
-# a query of zeros. The scores are divided by $\sqrt{K}$ as in exercise 1.
+# a query of zeros. The scores are divided by $\sqrt{d_k}$ as in exercise 1.
 #
 # **Example.** Three keys, the first three unit vectors of four dimensions; `wanted = [0]`, `share = 0.5`. The
 # query $(2 \ln 2, 0, 0, 0)$ has the scores $(\ln 2, 0, 0)$ and the weights $(1/2, 1/4, 1/4)$. With a share of
@@ -497,7 +497,7 @@ def orthogonal_keys(draw, n_keys, d_head):
 
 # %% solution="query_for"
 def query_for(keys: Tensor, wanted: list[int], share: float) -> Tensor:
-    """A query (K,) that gives the wanted ones of orthogonal keys (S, K) equal weights that sum to `share`."""
+    """A query (d_k,) that gives the wanted ones of orthogonal keys (S, d_k) equal weights that sum to `share`."""
     ### BEGIN SOLUTION
     n_others = len(keys) - len(wanted)
     score = math.log(share / len(wanted) * n_others / (1 - share))  # the others' scores are 0
@@ -509,7 +509,7 @@ def query_for(keys: Tensor, wanted: list[int], share: float) -> Tensor:
 
 # %% provided="weights_of_a_query" helper
 def looks_at(query, keys):
-    """The attention weights (S,) of a query (K,) over keys (S, K)."""
+    """The attention weights (S,) of a query (d_k,) over keys (S, d_k)."""
     query = torch.as_tensor(query).double()
     assert_equal(list(query.shape), [keys.shape[-1]], what="the shape of the query")
     return torch.softmax(keys @ query / math.sqrt(keys.shape[-1]), dim=-1)

@@ -412,22 +412,22 @@ look(
 #
 # Rotary positions (RoPE; Su and others, 2021) neither add to embeddings nor to scores. They take each pair of
 # **neighbouring** numbers of a query or key for a point of the plane and turn it, the faster the further left:
-# the pair $(x_{2i}, x_{2i+1})$ at position $p$ is turned by the angle $\theta = p / 10000^{2i/K}$,
+# the pair $(x_{2i}, x_{2i+1})$ at position $p$ is turned by the angle $\theta = p / 10000^{2i/d_k}$,
 #
 # $$(x, y) \to (x \cos\theta - y \sin\theta, \; x \sin\theta + y \cos\theta)$$
 #
-# Write `rotate(x, first, base)` for x (…, T, K) with K even: every vector turned by its position. Positions count
+# Write `rotate(x, first, base)` for x (…, T, d_k) with $d_k$ even: every vector turned by its position. Positions count
 # from `first`, which is usually 0. `base` is what stands in the formula as 10000; models for long texts take a
 # larger one, and turn more slowly. Where x comes in float16, make the angles in float32 or better all the same:
-# float16 has no odd numbers above 2048. (Other libraries pair number $i$ with number $i + K/2$; here pairs are
+# float16 has no odd numbers above 2048. (Other libraries pair number $i$ with number $i + d_k/2$; here pairs are
 # neighbours, as in the paper.)
 #
-# **Example.** K = 4, `first = 0` and three times the vector $(0, 1, 2, 0)$. The first stays, the second becomes
+# **Example.** $d_k = 4$, `first = 0` and three times the vector $(0, 1, 2, 0)$. The first stays, the second becomes
 # $(-\sin 1, \cos 1, 2 \cos 0.01, 2 \sin 0.01)$, the third $(-\sin 2, \cos 2, 2 \cos 0.02, 2 \sin 0.02)$.
 #
 # <details><summary>Hint 1</summary>
 #
-# Make a table of angles (T, K/2) first. `x[..., 0::2]` and `x[..., 1::2]` have the same last axis as it.
+# Make a table of angles (T, d_k/2) first. `x[..., 0::2]` and `x[..., 1::2]` have the same last axis as it.
 #
 # </details>
 #
@@ -441,12 +441,12 @@ look(
 
 # %% solution="rotate"
 def rotate(x: Tensor, first: int, base: float = 10_000.0) -> Tensor:
-    """x (…, T, K) with each pair of neighbours turned by its position, which counts from `first`."""
+    """x (…, T, d_k) with each pair of neighbours turned by its position, which counts from `first`."""
     ### BEGIN SOLUTION
     n_positions, d_head = x.shape[-2:]
     positions = torch.arange(first, first + n_positions, dtype=torch.float64)
     speeds = base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
-    angles = positions[:, None] * speeds  # (T, K/2)
+    angles = positions[:, None] * speeds  # (T, d_k/2)
     even, odd = x[..., 0::2], x[..., 1::2]
     turned = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
     return torch.stack(turned, dim=-1).flatten(start_dim=-2)
@@ -545,12 +545,12 @@ look(
 # difference: scores know how far two tokens are apart and nothing else. What is turned are queries and
 # keys. The values are what is fetched, and stay as they are.
 #
-# Write `rotary_attention(query, key, value, first)`, which returns the outputs (…, T, M) of scaled dot-product
-# attention with rotary positions. `query` is (…, T, K), `key` (…, S, K), `value` (…, S, M). The keys stand at
+# Write `rotary_attention(query, key, value, first)`, which returns the outputs (…, T, d_v) of scaled dot-product
+# attention with rotary positions. `query` is (…, T, d_k), `key` (…, S, d_k), `value` (…, S, d_v). The keys stand at
 # the positions `first`, `first + 1`, …, and **the queries are the last positions** among them, as in exercise
 # 6. There is no mask. Your `rotate` is a part to use here, with its usual base.
 #
-# **Example.** K = 2, one query $(\sqrt 2 \ln 3, 0)$, two keys, both $(1, 0)$, values $(8, 0)$ and $(4, 1)$,
+# **Example.** $d_k = 2$, one query $(\sqrt 2 \ln 3, 0)$, two keys, both $(1, 0)$, values $(8, 0)$ and $(4, 1)$,
 # `first = 2`. The keys stand at the positions 2 and 3 and the query at 3, as the second key does: the scores are
 # $\ln 3 \cos 1 \approx 0.594$ and $\ln 3 \approx 1.099$. The nearer key gets more, 0.624, and the output is about
 # $(5.505, 0.624)$.
@@ -564,7 +564,7 @@ look(
 
 # %% solution="rotary_attention"
 def rotary_attention(query: Tensor, key: Tensor, value: Tensor, first: int) -> Tensor:
-    """The outputs (…, T, M); keys stand at `first` and after, the queries are the last of these positions."""
+    """The outputs (…, T, d_v); keys stand at `first` and after, the queries are the last of these positions."""
     ### BEGIN SOLUTION
     first_query = first + key.shape[-2] - query.shape[-2]
     scores = rotate(query, first_query) @ rotate(key, first).transpose(-2, -1) / math.sqrt(query.shape[-1])
@@ -645,7 +645,7 @@ def other_queries_attend_by_distance(rotary_attention, draw):
         pairs_of = [torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) for x in (query, key)]
         speeds = 10_000 ** (-torch.arange(0, d_head, 2).double() / d_head)
         distance = torch.arange(n_keys) - torch.arange(n_keys - n_queries, n_keys)[:, None]
-        turn = torch.polar(torch.ones(()).double(), -distance[..., None] * speeds)  # (T, S, K/2)
+        turn = torch.polar(torch.ones(()).double(), -distance[..., None] * speeds)  # (T, S, d_k/2)
         scores = torch.einsum("...tk,...sk,tsk->...ts", pairs_of[0], pairs_of[1].conj(), turn).real
         expected = (scores / d_head**0.5).softmax(-1) @ value
         assert_close(rotary_attention(query, key, value, first), expected, tolerance=1e-6)

@@ -122,7 +122,7 @@ class MaskAfterTheSoftmax(_Block):
 
 @misconception(of="CausalBlock", seen="https://github.com/harvardnlp/annotated-transformer/issues/118")
 class HeadsCutByViewAlone(_Block):
-    """The heads are made by a view to (B, H, T, K) without a transpose, which mixes positions and heads.
+    """The heads are made by a view to (B, H, T, d_k) without a transpose, which mixes positions and heads.
 
     For T = 2, D = 4 and H = 2, write down which of the eight numbers land in head 0. Do they come from both
     positions?
@@ -133,13 +133,13 @@ class HeadsCutByViewAlone(_Block):
         return x.reshape(B, self.n_heads, T, D // self.n_heads)
 
     def merge(self, x):
-        B, H, T, K = x.shape
-        return x.reshape(B, T, H * K)
+        B, H, T, d_k = x.shape
+        return x.reshape(B, T, H * d_k)
 
 
 @misconception(of="CausalBlock")
 class HeadsCutByViewMergedByTranspose(_Block):
-    """The heads are made by a view to (B, H, T, K) without a transpose, though merged with one.
+    """The heads are made by a view to (B, H, T, d_k) without a transpose, though merged with one.
 
     For T = 2, D = 4 and H = 2, write down which of the eight numbers land in head 0. Do they come from both
     positions?
@@ -166,17 +166,17 @@ class QueriesOfEachHeadBesideItsKeys(_Block):
 class HeadsMergedWithoutTranspose(_Block):
     """The heads are put together by a reshape alone, so a position gets numbers of other positions.
 
-    Your heads have the shape (B, H, T, K). Which axis has to stand beside K before the two can become D?
+    Your heads have the shape (B, H, T, d_k). Which axis has to stand beside d_k before the two can become D?
     """
 
     def merge(self, x):
-        B, H, T, K = x.shape
-        return x.reshape(B, T, H * K)
+        B, H, T, d_k = x.shape
+        return x.reshape(B, T, H * d_k)
 
 
 @misconception(of="CausalBlock", seen="https://github.com/karpathy/ng-video-lecture/pull/6")
 class ScaledByTheModelsWidth(_Block):
-    """The scores are divided by the root of D, the width of the model, instead of that of K, a head's.
+    """The scores are divided by the root of D, the width of the model, instead of that of d_k, a head's.
 
     Over how many numbers does the dot product of a query and a key of one head run?
     """
@@ -200,7 +200,7 @@ class KeysBeforeQueries(_Block):
 
 @misconception(of="CausalBlock")
 class NumbersOfAHeadSpread(_Block):
-    """Head h owns every H-th number of a query instead of K numbers in a row.
+    """Head h owns every H-th number of a query instead of d_k numbers in a row.
 
     With D = 6 and H = 3, which numbers of a query belong to head 0 by the statement? And by your view?
     """

@@ -22,7 +22,7 @@ class _Block(RightBlock):
 
     def attention(self, x):
         heads = self.attn["c_attn"](x).unflatten(-1, (3, self.n_heads, -1))
-        mixed = self.mixed(*heads.permute(2, 0, 3, 1, 4))  # (B, H, T, K)
+        mixed = self.mixed(*heads.permute(2, 0, 3, 1, 4))  # (B, H, T, d_k)
         return self.attn["c_proj"](mixed.transpose(1, 2).flatten(2))
 
     def mixed(self, query, key, value):
@@ -73,9 +73,9 @@ class NothingAdded(_Block):
 
 @misconception(of="CausalBlock")
 class ScoresNotScaled(_Block):
-    """The scores are not divided by the root of K.
+    """The scores are not divided by the root of d_k.
 
-    How large are dot products of K numbers that have a variance of 1 each? What stands between the dot
+    How large are dot products of d_k numbers that have a variance of 1 each? What stands between the dot
     product and the softmax in the statement?
     """
 

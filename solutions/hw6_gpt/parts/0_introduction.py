@@ -27,7 +27,7 @@
 # answer is wrong, the exercise that uses it is judged once more with a right one in its place.
 #
 # Letters: B sequences at once, T positions, V tokens in the vocabulary (`vocab_size`), C positions that a
-# model can see at most (`context_length`), D numbers per position (`d_model`), H heads of K = D / H numbers
+# model can see at most (`context_length`), D numbers per position (`d_model`), H heads of $d_k = D / H$ numbers
 # each. **Logits** are the numbers before the softmax. Logarithms are natural, losses are in nats, unless a
 # statement says **bits**. Tokens are int64.
 #

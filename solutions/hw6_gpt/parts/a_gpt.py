@@ -201,10 +201,10 @@ def courses_block(weights, n_heads):
 #
 # Attention is causal: position t attends to the positions 0 … t, itself included. One matrix `c_attn` makes
 # queries, keys and values at once, **in this order**: of its 3D outputs the first D are the queries of all
-# heads, the next D the keys, the last D the values. In each of them head h owns the numbers hK … hK + K − 1,
-# K = D / H. Scores are divided by $\sqrt K$. The heads' outputs are put side by side again in their order and
-# go through `c_proj`. The mlp is `c_proj(gelu(c_fc(x)))` with GPT-2's gelu, which is
-# `torch.nn.functional.gelu(…, approximate="tanh")`. The norms are layer norms with $\epsilon = 10^{-5}$.
+# heads, the next D the keys, the last D the values. In each of them head h owns the numbers from $h d_k$ to
+# $(h + 1) d_k - 1$, with $d_k = D / H$. Scores are divided by $\sqrt{d_k}$. The heads' outputs are put side by
+# side again in their order and go through `c_proj`. The mlp is `c_proj(gelu(c_fc(x)))` with GPT-2's gelu, which
+# is `torch.nn.functional.gelu(…, approximate="tanh")`. The norms are layer norms with $\epsilon = 10^{-5}$.
 #
 # Write the module `CausalBlock(d_model, n_heads)`, whose `forward(x)` maps (B, T, D) to (B, T, D). Its
 # parameters have the names of GPT-2 and the orientation of `nn.Linear`, (outputs, inputs):
@@ -232,7 +232,7 @@ def courses_block(weights, n_heads):
 #
 # <details><summary>Hint 2</summary>
 #
-# `chunk(3, dim=-1)` gives queries, keys and values, (B, T, D) each. Which view cuts D into H pieces of K, and
+# `chunk(3, dim=-1)` gives queries, keys and values, (B, T, D) each. Which view cuts D into H pieces of $d_k$, and
 # which transpose then brings the heads before the positions?
 #
 # </details>
@@ -246,7 +246,7 @@ def courses_block(weights, n_heads):
 #
 # <details><summary>Hint 4</summary>
 #
-# `scaled_dot_product_attention(query, key, value, is_causal=True)` wants (B, H, T, K) and does mask, scale and
+# `scaled_dot_product_attention(query, key, value, is_causal=True)` wants (B, H, T, d_k) and does mask, scale and
 # softmax. If it changes your answer, which of the three differs? If not, look at what stands around it.
 #
 # </details>
@@ -278,7 +278,7 @@ class CausalBlock(nn.Module):
     def attention(self, x):
         B, T, D = x.shape
         heads = self.attn["c_attn"](x).view(B, T, 3, self.n_heads, D // self.n_heads)
-        query, key, value = heads.permute(2, 0, 3, 1, 4)  # (B, H, T, K) each
+        query, key, value = heads.permute(2, 0, 3, 1, 4)  # (B, H, T, d_k) each
         scores = query @ key.mT / math.sqrt(D // self.n_heads)  # (B, H, T, T)
         is_future = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
         weights = scores.masked_fill(is_future, -torch.inf).softmax(dim=-1)

@@ -353,11 +353,11 @@ def read_all(weights, tokens):
 #
 # Write `read_with_cache(weights, tokens, cache)`, with the weights of `read_all`. `tokens` (B, T) are new;
 # `cache` is `None` at the first call, and later a dict of what the earlier calls left: `"keys"` and
-# `"values"`, (B, S, D) each, where S is the number of tokens that have been read already. Return the tuple
-# `(logits, cache)`: the logits (B, T, V) of the new positions, and the new cache with S + T keys and values.
+# `"values"`, (B, n, D) each, where n is the number of tokens that have been read already. Return the tuple
+# `(logits, cache)`: the logits (B, T, V) of the new positions, and the new cache with n + T keys and values.
 #
-# All positions count from the beginning of the text: the new tokens stand at S, S + 1, … The new token at
-# position S + i attends to the keys 0 … S + i. Do not change the cache that you are given: the caller may want
+# All positions count from the beginning of the text: the new tokens stand at n, n + 1, … The new token at
+# position n + i attends to the keys 0 … n + i. Do not change the cache that you are given: the caller may want
 # to continue from it in two ways, as a beam search does.
 #
 # **Example.** Reading five tokens at once gives the same five rows of logits as reading three, then one, then
@@ -389,7 +389,7 @@ def read_with_cache(
     query, key, value = (x @ weights[name].T for name in ("W_query", "W_key", "W_value"))
     if cache is not None:
         key, value = torch.cat([cache["keys"], key], dim=1), torch.cat([cache["values"], value], dim=1)
-    scores = query @ key.mT / math.sqrt(x.shape[-1])  # (B, T, S + T)
+    scores = query @ key.mT / math.sqrt(x.shape[-1])  # (B, T, S), over the S = n_read + T keys
     is_future = torch.ones(T, n_read + T, dtype=torch.bool).triu(n_read + 1)
     y = x + scores.masked_fill(is_future, -torch.inf).softmax(dim=-1) @ value
     return y @ weights["wte"].T, {"keys": key, "values": value}

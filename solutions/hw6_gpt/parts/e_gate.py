@@ -210,10 +210,10 @@ class MySmolLM2(Llama):
 
     def attend(self, layer, x, n_read, cache):
         sizes, T = self.config, x.shape[1]
-        query = built_of.split_heads(layer.W_query(x), sizes.n_heads)  # (B, H, T, K)
+        query = built_of.split_heads(layer.W_query(x), sizes.n_heads)  # (B, H, T, d_k)
         key, value = (built_of.split_heads(W(x), sizes.n_groups) for W in (layer.W_key, layer.W_value))
         query, key = (built_of.rotate(z, n_read, sizes.rotation_base).to(x.dtype) for z in (query, key))
-        key, value = cache.extend(key, value)  # (B, G, S, K): those of the words before come first
+        key, value = cache.extend(key, value)  # (B, G, S, d_k): those of the words before come first
         key, value = (z.repeat_interleave(sizes.n_heads // sizes.n_groups, dim=1) for z in (key, value))
         scores = query @ key.mT / math.sqrt(query.shape[-1])  # (B, H, T, S)
         weights = built_of.masked_weights(scores, built_of.causal_mask(T, n_read + T))

@@ -88,9 +88,9 @@ class SourcePaddingRead(_CrossAttention):
 
 @misconception(of="CrossAttention")
 class ScoresNotScaled(_CrossAttention):
-    """The scores are not divided by the root of K.
+    """The scores are not divided by the root of d_k.
 
-    How large is a dot product of K independent numbers of variance 1, typically?
+    How large is a dot product of d_k independent numbers of variance 1, typically?
     """
 
     def scaled(self, scores, d_model):
@@ -99,9 +99,9 @@ class ScoresNotScaled(_CrossAttention):
 
 @misconception(of="CrossAttention")
 class ScaledByTheModel(_CrossAttention):
-    """The scores are divided by the root of D, the width of the model, instead of K, that of a head.
+    """The scores are divided by the root of D, the width of the model, instead of d_k, that of a head.
 
-    In the example D = 2 and K = 1. How many products does one score of one head add up?
+    In the example D = 2 and d_k = 1. How many products does one score of one head add up?
     """
 
     def scaled(self, scores, d_model):
@@ -110,9 +110,9 @@ class ScaledByTheModel(_CrossAttention):
 
 @misconception(of="CrossAttention")
 class ScaledWithoutARoot(_CrossAttention):
-    """The scores are divided by K instead of its root.
+    """The scores are divided by d_k instead of its root.
 
-    For K = 4, by which number do you divide? Which one makes the variance of a sum of K products 1?
+    For d_k = 4, by which number do you divide? Which one makes the variance of a sum of d_k products 1?
     """
 
     def scaled(self, scores, d_model):
@@ -294,7 +294,7 @@ class TargetAddedToWhatIsFound(_CrossAttention):
 
 @misconception(of="CrossAttention")
 class HeadsCutByAView(_CrossAttention):
-    """Heads are made by viewing (B, T, D) as (B, H, T, K) at once, which mixes positions.
+    """Heads are made by viewing (B, T, D) as (B, H, T, d_k) at once, which mixes positions.
 
     What does your head 0 see of a sequence? Cut the last axis first: which two axes change places then?
     """
@@ -319,7 +319,7 @@ class HeadsMergedByAView(_CrossAttention):
 
 @misconception(of="CrossAttention")
 class EveryHthFeatureForAHead(_CrossAttention):
-    """Each head takes every H-th feature, where K neighbouring ones are its own.
+    """Each head takes every H-th feature, where d_k neighbouring ones are its own.
 
     Into which two axes do you cut D, and in which order?
     """

@@ -20,7 +20,7 @@
 # any order. You may use your answer to one exercise in any other: grading runs all your cells first.
 #
 # Words used throughout: B sequences at once, S positions of a source, T positions of a target (or of the only
-# sequence there is), D numbers per position (`d_model`), H heads of K = D / H numbers, V words. A **mask** is
+# sequence there is), D numbers per position (`d_model`), H heads of $d_k = D / H$ numbers, V words. A **mask** is
 # boolean, and True means *may be attended to*. Numbers are float64, tokens int64, losses in nats.
 #
 # With all of them solved the exercises run in about 20 seconds on two CPU cores and need 0.4 GB; most of it is the

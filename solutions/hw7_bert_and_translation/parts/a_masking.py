@@ -479,7 +479,7 @@ def encoder_mask(tokens: Tensor, pad: int) -> Tensor:
 # %% provided="masked_attention" helper
 def attended(x, mask, n_heads=2):
     """Self-attention over x (B, T, D) without matrices: heads are cut out of x, which shows what a mask does."""
-    heads = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, H, T, K)
+    heads = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, H, T, d_k)
     scores = (heads @ heads.transpose(-2, -1)).masked_fill(~torch.as_tensor(mask), -math.inf)
     return (scores.softmax(-1) @ heads).transpose(1, 2).flatten(2)
 

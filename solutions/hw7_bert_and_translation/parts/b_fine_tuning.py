@@ -165,11 +165,11 @@ def other_sequences_have_their_mean(mean_of_tokens, draw):
 #
 # Write the class `ClassifierHead`, an `nn.Module`:
 #
-# - `ClassifierHead(d_model, n_classes)` has the parameters `W_pool` (D, D), `b_pool` (D,), `W` (C, D) and
-#   `b` (C,), float64, filled however you like; C is `n_classes`.
-# - `forward(h)` takes (B, D) and returns the logits $z$, (B, C).
+# - `ClassifierHead(d_model, n_classes)` has the parameters `W_pool` (D, D), `b_pool` (D,), `W` (classes, D)
+#   and `b` (classes,), float64, filled however you like.
+# - `forward(h)` takes (B, D) and returns the logits $z$, (B, classes).
 #
-# **Example.** $D = 2$, $C = 1$: `W_pool = [[0, 1], [2, 0]]`, `b_pool = [0, 1]`, `W = [[1, 2]]`, `b = [3]`.
+# **Example.** $D = 2$, one class: `W_pool = [[0, 1], [2, 0]]`, `b_pool = [0, 1]`, `W = [[1, 2]]`, `b = [3]`.
 # For $h = (0.5, -0.5)$, $p = (\tanh -0.5, \tanh 2)$ and $z \approx -0.4621 + 2 · 0.9640 + 3 = 4.4659$.
 #
 # <details><summary>Hint 1</summary>
@@ -188,7 +188,7 @@ def other_sequences_have_their_mean(mean_of_tokens, draw):
 
 # %% solution="ClassifierHead"
 class ClassifierHead(nn.Module):
-    """Logits W tanh(W_pool h + b_pool) + b; parameters W_pool (D, D), b_pool (D,), W (C, D), b (C,)."""
+    """Logits W tanh(W_pool h + b_pool) + b; parameters W_pool (D, D), b_pool (D,), W (classes, D), b."""
 
     def __init__(self, d_model: int, n_classes: int):
         super().__init__()
@@ -200,10 +200,10 @@ class ClassifierHead(nn.Module):
         ### END SOLUTION
 
     def forward(self, h: Tensor) -> Tensor:
-        """The logits (B, C) for vectors (B, D)."""
+        """The logits (B, classes) for vectors (B, D)."""
         ### BEGIN SOLUTION
         pooled = torch.tanh(h @ self.W_pool.T + self.b_pool)  # (B, D)
-        return pooled @ self.W.T + self.b  # (B, C)
+        return pooled @ self.W.T + self.b  # (B, classes)
         ### END SOLUTION
 
 
@@ -283,9 +283,9 @@ def other_heads_have_their_logits_and_gradients(ClassifierHead, draw):
 # A tagger decides for every token, but a word may have been cut into several pieces, and special tokens may stand
 # around the sentence: none, one or several on each side. Usually the **first piece** speaks for its word, in training and at inference.
 #
-# Write `tags_of_words(logits, word_of_piece)` for one sentence: `logits` is (T, C), one row per piece and one
+# Write `tags_of_words(logits, word_of_piece)` for one sentence: `logits` is (T, tags), one row per piece and one
 # column per tag, and `word_of_piece`, (T,) int64, says which word a piece belongs to: 0, 1, 2 … in order, and
-# −1 for special tokens. Return the tags of the words, (W,) int64, in order: the column with the largest logit
+# −1 for special tokens. Return the tags of the words, (words,) int64, in order: the column with the largest logit
 # in the row of the word's first piece.
 #
 # **Example.** The pieces `<s> new york er s </s>` belong to the words `[-1, 0, 1, 1, 1, -1]`. With the largest
@@ -307,7 +307,7 @@ def other_heads_have_their_logits_and_gradients(ClassifierHead, draw):
 
 # %% solution="tags_of_words"
 def tags_of_words(logits: Tensor, word_of_piece: Tensor) -> Tensor:
-    """The tag of each word, read off its first piece: logits (T, C) → (W,)."""
+    """The tag of each word, read off its first piece: logits (T, tags) → (words,)."""
     ### BEGIN SOLUTION
     before = torch.cat([torch.tensor([-1]), word_of_piece[:-1]])
     is_first = (word_of_piece != before) & (word_of_piece >= 0)

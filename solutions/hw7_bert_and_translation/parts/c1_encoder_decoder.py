@@ -9,9 +9,9 @@
 # ### 14. Cross-attention
 #
 # The decoder asks, the memory answers: queries come from the target's vectors `x`, (B, T, D), keys and values
-# from `memory`, (B, S, D). In each of H heads, of K = D / H neighbouring features,
+# from `memory`, (B, S, D). In each of H heads, of $d_k = D / H$ neighbouring features,
 #
-# $$\text{scores} = \frac{\mathbf q \mathbf k^\top}{\sqrt K} \qquad
+# $$\text{scores} = \frac{\mathbf q \mathbf k^\top}{\sqrt{d_k}} \qquad
 # \text{weights} = \text{softmax over the keys} \qquad \text{head} = \text{weights} \cdot \mathbf v$$
 #
 # and the heads, side by side, go through one more matrix.
@@ -27,21 +27,21 @@
 # Scores and softmax are yours to write; torch's ready-made attention, such as `nn.MultiheadAttention` and
 # `functional.scaled_dot_product_attention`, may not be called.
 #
-# **Example.** $D = 2$, $H = 2$, so $K = 1$; all four matrices are the identity. The target has one position,
+# **Example.** $D = 2$, $H = 2$, so $d_k = 1$; all four matrices are the identity. The target has one position,
 # $(1, 1)$; the memory has two, $(0, \ln 9)$ and $(\ln 3, 0)$. Head 0 has the scores $0$ and $\ln 3$, the weights
 # 1/4 and 3/4 and the value $\tfrac34 \ln 3 \approx 0.824$; head 1 has the scores $\ln 9$ and 0, the weights 9/10 and
 # 1/10 and the value $\tfrac9{10} \ln 9 \approx 1.978$. The result is $(0.824, 1.978)$.
 #
 # <details><summary>Hint 1</summary>
 #
-# Write the shape behind every line. Which of B, T, S, H and K does each of q, k, v, scores and weights have? T
+# Write the shape behind every line. Which of B, T, S, H and $d_k$ does each of q, k, v, scores and weights have? T
 # and S differ, so a wrong one shows.
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# Heads: `(B, T, D) → (B, T, H, K) → (B, H, T, K)`, and back again after the weighted sum.
+# Heads: `(B, T, D) → (B, T, H, d_k) → (B, H, T, d_k)`, and back again after the weighted sum.
 #
 # </details>
 #
@@ -114,7 +114,7 @@ def the_example_finds_0_824_and_1_978(CrossAttention):
 
 # %% check="scores_are_divided_by_the_root_of_k" points=1
 def scores_are_divided_by_the_root_of_k(CrossAttention):
-    """With one head of K = 4, products of 0 and 2 ln 3 become the weights 1/4 and 3/4."""
+    """With one head of width 4, products of 0 and 2 ln 3 become the weights 1/4 and 3/4."""
     layer = with_weights(CrossAttention(4, 1), dict.fromkeys(MATRICES, torch.eye(4, dtype=torch.float64)))
     x, memory = torch.zeros(1, 1, 4, dtype=torch.float64), torch.zeros(1, 2, 4, dtype=torch.float64)
     x[0, 0, 0], memory[0, 1, 0] = 2.0, math.log(3)

@@ -89,7 +89,7 @@ def other_targets_have_their_loss(translation_loss, draw):
 class ToyTranslator:
     """A translator that only looks at the first source word and the last word written, and keeps a log.
 
-    `tables` is (N, V, V): tables[s, w] are the logits of the next word when the source begins with word s and
+    `tables` is (source words, V, V): tables[s, w] are the logits of the next word when the source begins with word s and
     w has just been written.
     """
 
