@@ -43,3 +43,9 @@ def any_white_space_begins_a_word(pieces):
             counts.append(0)
         counts[-1] += 1
     return counts
+
+
+@stranger(of="different_words")
+def only_neighbours_compared(text):
+    words = text.lower().split()
+    return sum(word != before for before, word in zip([None, *words], words, strict=False))

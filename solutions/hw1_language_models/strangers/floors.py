@@ -7,7 +7,7 @@ import torch
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import EOS
+from ..notebook import EOS, ngram_counts
 
 
 def _rate(transition, shares):
@@ -114,3 +114,8 @@ def looked_for_from_the_second_letter_on(text, special_tokens):
         else:
             place += 1
     return [piece for piece in [*pieces, text[start:]] if piece]
+
+
+@stranger(of="ngram_counts")
+def equal_sentences_counted_once(sentences, n):
+    return ngram_counts([list(sentence) for sentence in dict.fromkeys(map(tuple, sentences))], n)

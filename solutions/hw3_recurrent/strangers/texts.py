@@ -61,3 +61,15 @@ def no_place_is_gathered(states, n_words):
     forwards, backwards = states.chunk(2, dim=-1)
     places = (n_words - 1).view(-1, 1, 1).expand(-1, 0, forwards.shape[-1])
     return torch.cat([forwards.gather(1, places).squeeze(1), backwards[:, 0]], dim=-1)
+
+
+@stranger(of="piece_gradients", may_be=["state_not_detached"])
+def loss_added_to_from_piece_to_piece(W, U, b, pieces, h_0):
+    U, h, loss, results = U.clone().requires_grad_(), h_0, 0.0, []
+    for x, weighting, is_new in pieces:
+        h = torch.where(is_new[:, None], 0.0, h).detach()
+        for x_t, weighting_t in zip(x.unbind(1), weighting.unbind(1), strict=True):
+            h = torch.tanh(x_t @ W.T + h @ U.T + b)
+            loss = loss + (weighting_t * h).sum()
+        results.append((loss.detach(), torch.autograd.grad(loss, U)[0]))
+    return results

@@ -8,6 +8,8 @@ from torch.nn import functional
 
 from autograder.proving.strangers import stranger
 
+from ..notebook import LayerNorm
+
 
 @stranger(of="dropped_attention")
 def rest_normalised_again(scores, value, kept, rate):
@@ -127,3 +129,18 @@ def every_angle_doubled(x, first, base=10_000.0):
     even, odd = x[..., 0::2], x[..., 1::2]
     pairs = (even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos())
     return torch.stack(pairs, dim=-1).flatten(-2)
+
+
+@stranger(of="attention")
+def exponentials_written_out(query, key, value):
+    weights = (query @ key.mT / math.sqrt(query.shape[-1])).exp()
+    weights = weights / weights.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+@stranger(of="LayerNorm")
+class DeviationOfAtLeastEpsilon(LayerNorm):
+    def forward(self, x):
+        centred = x - x.mean(-1, keepdim=True)
+        deviation = centred.square().mean(-1, keepdim=True).sqrt().clamp(min=self.epsilon)
+        return self.gain * centred / deviation + self.bias
