@@ -144,3 +144,12 @@ class DeviationOfAtLeastEpsilon(LayerNorm):
         centred = x - x.mean(-1, keepdim=True)
         deviation = centred.square().mean(-1, keepdim=True).sqrt().clamp(min=self.epsilon)
         return self.gain * centred / deviation + self.bias
+
+
+@stranger(of="rotate")
+def positions_in_bfloat16(x, first, base=10_000.0):
+    n_positions, d_head = x.shape[-2:]
+    positions = torch.arange(first, first + n_positions, dtype=torch.bfloat16).double()
+    angles = positions[:, None] * base ** (-torch.arange(0, d_head, 2).double() / d_head)
+    turned = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * torch.exp(1j * angles)
+    return torch.view_as_real(turned).flatten(start_dim=-2)
