@@ -253,6 +253,16 @@ def log_probs_compared(logits):
 
 
 @misconception(of="distances")
+def divergence_for_the_distance(logits):
+    """The Kullback-Leibler divergence is taken, a mean of differences of logarithms.
+
+    Exchange the two rows: does your number stay the same? Can it be larger than 1?
+    """
+    log_probs = logits.log_softmax(dim=-1)
+    return (log_probs.exp()[:, None] * (log_probs[:, None] - log_probs)).sum(dim=-1)
+
+
+@misconception(of="distances")
 def softmax_over_the_wordings(logits):
     """The softmax runs over the wordings, and not over the pieces.
 

@@ -50,8 +50,9 @@ def the_example_has_six_words(different_words):
 
 # %% check="saying_it_again_adds_no_word" points=1
 def saying_it_again_adds_no_word(different_words):
-    """A text said three times has as many different words as said once, here 5, and the empty text has none."""
+    """A text said three times has as many different words as said once, here 5; `no no no` has one, the empty text none."""
     assert_equal(different_words(" ".join(["we all saw one bird"] * 3)), 5)
+    assert_equal(different_words("no no no"), 1)
     assert_equal(different_words(""), 0)
 
 

@@ -11,3 +11,9 @@ def first_word_taken_for_granted(text):
         if word not in seen:
             seen.append(word)
     return len(seen)
+
+
+@stranger(of="different_words")
+def only_neighbours_compared(text):
+    words = text.lower().split()
+    return sum(word != before for before, word in zip([None, *words], words, strict=False))

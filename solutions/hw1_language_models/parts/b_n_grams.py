@@ -113,13 +113,13 @@ def the_first_word_follows_only_opening_tokens(ngram_counts):
 
 # %% check="sentences_are_counted_one_by_one" points=1
 def sentences_are_counted_one_by_one(ngram_counts, draw):
-    """Two sentences counted together are the sum of each counted alone."""
+    """Three sentences counted together, the last like the first, are the sum of each counted alone."""
     first, second = (["b", *draw.sentence(["a", "b"], length)] for length in (4, 2))
     expected = {}
-    for counts in (ngram_counts([first], 2), ngram_counts([second], 2)):
+    for counts in (ngram_counts([sentence], 2) for sentence in (first, second, first)):
         for context, followers in counts.items():
             expected[context] = dict(Counter(expected.get(context, {})) + Counter(followers))
-    assert_equal(ngram_counts([first, second], 2), expected)
+    assert_equal(ngram_counts([first, second, first], 2), expected)
     assert_true(expected, "Nothing was counted.")
 
 

@@ -2,7 +2,7 @@
 
 from autograder.proving.strangers import stranger
 
-from ..notebook import EOS
+from ..notebook import EOS, ngram_counts
 
 
 @stranger(of="mle_probs")
@@ -23,3 +23,8 @@ def a_single_count_ignored(counts_by_order, weights, context, token, words):
         if total > 1:
             prob = weight * followers.get(token, 0) / total + (1 - weight) * prob
     return prob
+
+
+@stranger(of="ngram_counts")
+def equal_sentences_counted_once(sentences, n):
+    return ngram_counts([list(sentence) for sentence in dict.fromkeys(map(tuple, sentences))], n)

@@ -106,6 +106,17 @@ class BothSidesOneValue(_Value):
 
 
 @misconception(of="Value")
+class OneSideOfASum(_Value):
+    """Where a Value is added to itself, only one of the two sides gets its part.
+
+    For x + x, how many parts of its gradient does x get? How many parents does the sum have in your code?
+    """
+
+    def add(self, other):
+        return super().add(other) if other is not self else type(self)(2 * self.data, ((self, 1.0),))
+
+
+@misconception(of="Value")
 class BackwardRunsOnce(_Value):
     """Only the first call of backward sets gradients: after one of another loss, a second call does nothing.
 

@@ -283,11 +283,19 @@ def other_logits_give_their_log_probs(log_softmax, draw):
 #
 # <details><summary>Hint 1</summary>
 #
-# `log_probs[torch.arange(B), targets]` takes one number from each row.
+# Three steps: log-probabilities (B, V), from each row the one at its target, (B,), and their mean. Print the shape
+# after each of your lines. Which sign has the logarithm of a probability, and which a surprise?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
+#
+# `log_probs[torch.arange(len(targets)), targets]` takes one number from each row. A sum over the batch grows with
+# the batch, and the logarithm of a probability that has become 0 is infinite.
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
 #
 # Count how often a softmax is applied between the logits and your logarithm, calls inside other calls
 # included. It must be once.

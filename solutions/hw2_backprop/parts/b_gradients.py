@@ -180,14 +180,14 @@ def backward_twice_is_backward_once(Value):
 
 # %% check="zero_is_no_trouble" points=1
 def zero_is_no_trouble(Value):
-    """At 0 the derivative of the first power is 1, of the third 0, of relu 0; a quarter above, relu's is 1."""
+    """At 0 the derivative of the first power is 1, of the third 0, of relu 0; relu's is 1 a quarter above and 0 a quarter below."""
     gradients = []
-    for at, make in ((0.0, "first"), (0.0, "third"), (0.0, "relu"), (0.25, "relu")):
+    for at, make in ((0.0, "first"), (0.0, "third"), (0.0, "relu"), (0.25, "relu"), (-0.25, "relu")):
         x = Value(at)
         loss = x.relu() if make == "relu" else x.power(1 if make == "first" else 3)
         loss.backward()
         gradients.append(attribute(x, "grad"))
-    assert_close(gradients, [1.0, 0.0, 0.0, 1.0])
+    assert_close(gradients, [1.0, 0.0, 0.0, 1.0, 0.0])
 
 
 # %% check="other_expressions_have_their_gradients" points=3 hidden

@@ -24,12 +24,24 @@ class OnlyItsOwnGradient(_Value):
         self.grad = 1.0
 
 
-@stranger(of="Value")
+@stranger(of="Value", may_be=["OneSideOfASum"])
 class OneParentOfASumWithItself(_Value):
     def add(self, other):
         if other is self:
             return self._computed(2 * self.data, (self, 1.0))
         return super().add(other)
+
+
+@stranger(of="Value")
+class ReluThatLetsAllGradientsThrough(_Value):
+    def relu(self):
+        return self._computed(max(self.data, 0.0), (self, 1.0))
+
+
+@stranger(of="Value")
+class ReluWithTheSlopeOfTheAbsoluteValue(_Value):
+    def relu(self):
+        return self._computed(max(self.data, 0.0), (self, float((self.data > 0) - (self.data < 0))))
 
 
 @stranger(of="Value")

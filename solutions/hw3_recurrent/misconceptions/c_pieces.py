@@ -213,7 +213,7 @@ def _read(
 
 @misconception(of="piece_gradients", seen="https://github.com/yunjey/pytorch-tutorial/issues/90")
 def state_not_detached(W, U, b, pieces, h_0):
-    """The state keeps its past from piece to piece, so the second backward pass runs into the first piece.
+    """The second backward pass runs into the first piece: the state, or a loss that grows, keeps its past.
 
     Torch says that it cannot go through a graph a second time. Which tensor of the second piece still hangs
     on the graph of the first, and what should it keep instead?

@@ -75,7 +75,7 @@ def masked_after_the_softmax(scores, mask):
 
 @misconception(of="attention_weights")
 def finite_number_at_the_padding(scores, mask):
-    """The scores at the padding are set to -10,000, which some scores of real words lie below.
+    """The scores at the padding become a number such as -10,000, which some scores of real words lie below.
 
     Which number is smaller than every score that there can be?
     """

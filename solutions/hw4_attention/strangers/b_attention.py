@@ -50,3 +50,8 @@ def padding_filled_with_infinity(query, key, value, mask):
     scores = (query @ key.transpose(1, 2)).masked_fill(~mask[:, None, :], torch.inf)
     weights = scores.softmax(dim=-1)
     return weights @ value, weights
+
+
+@stranger(of="attention_weights", may_be=["finite_number_at_the_padding"])
+def minus_a_thousand_at_the_padding(scores, mask):
+    return scores.masked_fill(~mask[:, None], -1000.0).softmax(dim=-1)

@@ -115,7 +115,7 @@ def forbidden_scores_set_to_zero(scores, mask):
     seen="https://github.com/hyunwoongko/transformer/pull/40",
 )
 def filled_with_a_tiny_number(scores, mask):
-    """Forbidden scores become 1e-9, which is almost 0, and not a large negative number.
+    """Forbidden scores become a number such as 1e-9, which is almost 0, and not a large negative one.
 
     Is 1e-9 low, as scores go? Compare it with -1e9.
     """
@@ -124,7 +124,7 @@ def filled_with_a_tiny_number(scores, mask):
 
 @misconception(of="masked_weights", seen="https://github.com/karpathy/minGPT/issues/75")
 def filled_with_minus_ten_thousand(scores, mask):
-    """Forbidden scores become -10,000, and an allowed score may be lower than that.
+    """Forbidden scores become a number such as -10,000, and an allowed score may be lower than that.
 
     Let all scores of a query be lowered by 20,000. Which of them is now the highest?
     """
@@ -133,7 +133,7 @@ def filled_with_minus_ten_thousand(scores, mask):
 
 @misconception(of="masked_weights", seen="https://github.com/huggingface/transformers/issues/17121")
 def ten_thousand_subtracted(scores, mask):
-    """10,000 is subtracted from the forbidden scores, which a high score survives.
+    """A number such as 10,000 is subtracted from the forbidden scores, which a high score survives.
 
     A forbidden score of 30,000: what is left of it, and is it still the highest?
     """
@@ -142,7 +142,7 @@ def ten_thousand_subtracted(scores, mask):
 
 @misconception(of="masked_weights", seen="https://github.com/karpathy/minGPT/issues/75")
 def filled_with_minus_a_billion(scores, mask):
-    """Forbidden scores become -1,000,000,000, and the statement promises only that scores are finite.
+    """Forbidden scores become a number such as -1,000,000,000, and scores may be any finite numbers.
 
     Which score is lower than every finite one?
     """
@@ -151,7 +151,7 @@ def filled_with_minus_a_billion(scores, mask):
 
 @misconception(of="masked_weights")
 def a_billion_subtracted(scores, mask):
-    """1,000,000,000 is subtracted from the forbidden scores, which a very high score survives.
+    """A number such as 1,000,000,000 is subtracted from forbidden scores, which a very high score survives.
 
     A forbidden score of 4,000,000,000: what is left of it, and is it still the highest?
     """

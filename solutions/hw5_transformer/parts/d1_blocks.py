@@ -96,10 +96,11 @@ def each_number_has_its_own_gain_and_bias(LayerNorm):
 
 # %% check="epsilon_stands_under_the_root" points=1
 def epsilon_stands_under_the_root(LayerNorm):
-    """The vector (0.01, -0.01, 0.01, -0.01) with ε = 0.0003 is divided by 0.02."""
-    x = torch.tensor([[0.01, -0.01, 0.01, -0.01]]).double()
+    """With ε = 0.0003, (0.01, -0.01, 0.01, -0.01) is divided by 0.02, and equal numbers become 0."""
+    x = torch.tensor([[0.01, -0.01, 0.01, -0.01], [0.5] * 4]).double()
     weights = {"gain": torch.ones(4).double(), "bias": torch.zeros(4).double()}
-    assert_close(with_weights(LayerNorm(4, 0.0003), weights)(x), x / 0.02)
+    answer = with_weights(LayerNorm(4, 0.0003), weights)(x)
+    assert_close(answer, torch.stack([x[0] / 0.02, torch.zeros(4).double()]))
 
 
 # %% check="other_norms_have_the_outputs_and_gradients_of_torch" points=2 hidden

@@ -44,3 +44,12 @@ def every_angle_doubled(x, first, base=10_000.0):
     even, odd = x[..., 0::2], x[..., 1::2]
     pairs = (even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos())
     return torch.stack(pairs, dim=-1).flatten(-2)
+
+
+@stranger(of="rotate")
+def positions_in_bfloat16(x, first, base=10_000.0):
+    n_positions, d_head = x.shape[-2:]
+    positions = torch.arange(first, first + n_positions, dtype=torch.bfloat16).double()
+    angles = positions[:, None] * base ** (-torch.arange(0, d_head, 2).double() / d_head)
+    turned = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * torch.exp(1j * angles)
+    return torch.view_as_real(turned).flatten(start_dim=-2)

@@ -38,7 +38,7 @@ def logits_of_the_first_position(table, prompt, n_tokens, generator):
 
 @misconception(of="generate")
 def context_not_cropped(table, prompt, n_tokens, generator):
-    """The context is never cropped, so the model is asked to read more than it can.
+    """The model is asked to read more than it can: the context is not cropped at every step, or too little.
 
     How many tokens can `TableModel` read at most, and how many has the text after n_tokens steps?
     """
