@@ -165,4 +165,4 @@ def test_no_tex_is_seen_before_it_is_set_except_where_mathjax_does_not_come(page
     page.unroute("**/MathJax.js*")
     page.reload(wait_until="load")
     page.evaluate(IS_SET)
-    assert formula.locator(".MathJax").is_visible()
+    assert formula.locator(".MathJax .math").is_visible()
