@@ -27,7 +27,7 @@ CUT_OFF = """(parts) => [...document.querySelectorAll(parts)]
   .filter(code => [code, code.closest('.output') ?? code].some(each =>
     each.scrollWidth > each.clientWidth + 1))
   .map(code => code.textContent.split('\\n').sort((a, b) => b.length - a.length)[0].slice(0, 140))"""
-CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre)"
+CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre, .highlight-text pre)"  # not a drawing of lines
 PRINTED = ".cell_output .highlight pre, .cell_output pre.literal-block"
 # Rows in which a meaning of three lines has less than a third of the table, or a formula has several lines.
 NARROW_MEANINGS = """() => [...document.querySelectorAll('table')].flatMap(table => {
