@@ -6,7 +6,7 @@ import { tensors } from "./models/parcel.mjs";
 import { transformer } from "./models/transformer.mjs";
 
 const MASKS = [
-  { label: "itself and all words before (as trained)", sees: (t, s) => s <= t },
+  { label: "itself and all before it (as trained)", sees: (t, s) => s <= t },
   { label: "the next word, too", sees: (t, s) => s <= t + 1 },
   { label: "all words", sees: () => true },
   { label: "only itself and the word before", sees: (t, s) => s <= t && s >= t - 1 },

@@ -20,7 +20,7 @@ const STYLE = `
 .lmf label > span { flex:none; }
 .lmf-row > span:empty { display:none; }
 .lmf-row:has(> label) {
-  display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); column-gap:2rem;
+  display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 18rem), 1fr));
   > label { display:flex; min-width:0; }
   > label > :is(input[type=range], select) { margin-left:auto; }
   > details { grid-column:1 / -1; }
