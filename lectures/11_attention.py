@@ -566,7 +566,7 @@ for scale in ("small", "full"):
     for same in by_model(stored[scale]["runs"]).values():
         ends = [run["final_loss"] for run in same]
         errors = [100 * run["alignment_error_rate"] for run in same if run["kind"] == "RNNsearch"]
-        told = f", alignment error rate {with_range(errors, 1)} %" if errors else ""
+        told = f", AER {with_range(errors, 1)} %" if errors else ""
         print(f"{seeds_and_steps(same)}: {with_range(ends, 4)} nats per word{told}")
         assert max(ends) < 0.01 if errors else min(ends) > 0.2
 

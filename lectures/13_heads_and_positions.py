@@ -644,9 +644,10 @@ assert first["word before"] < first["copies"]
 
 # %%
 drawing, panels = plt.subplots(2, 1, figsize=(7, 3.6), sharex=True)
-for panel, (name, share) in zip(panels, found.items(), strict=True):
+titles = "weight on the word before", "weight on the word that followed last time"
+for panel, title, share in zip(panels, titles, found.values(), strict=True):
     image = panel.imshow(share.T, cmap="cividis", vmin=0, vmax=1, extent=(0.5, 30.5, 9.5, 0.5))
-    panel.set(ylabel="head", title=name, yticks=(1, 5, 9))
+    panel.set(ylabel="head", title=title, yticks=(1, 5, 9))
     drawing.colorbar(image, ax=panel, label="share")
 panels[1].set(xlabel="layer")
 drawing.tight_layout()

@@ -34,8 +34,8 @@ def building(homework: HomeworkSource) -> str:
             "",
             introduction(homework),
             "",
-            f"*{_amount(homework)}.* [Open the notebook]({notebook}), and write your answers where it says",
-            "`YOUR CODE HERE`.",
+            f"*{'; '.join(_amounts(homework))}.* [Open the notebook]({notebook}), and write your",
+            "answers where it says `YOUR CODE HERE`.",
             *_drawn(homework.name),
             "",
             "## What you write",
@@ -66,16 +66,18 @@ def introduction(homework: HomeworkSource) -> str:
     return " ".join(homework.cells[0].source.split("\n\n")[1].split())
 
 
-def _amount(homework: HomeworkSource) -> str:
-    words = _in_all(homework.regular, "exercises")
-    return f"{words}, and {_in_all(homework.on_top, 'as a bonus')}" if homework.on_top else words
+def _amounts(homework: HomeworkSource) -> list[str]:
+    """What a homework asks in all, and what it offers as a bonus, if anything."""
+    bonus = [f"bonus: {_in_all(homework.on_top)}"] if homework.on_top else []
+    return [_in_all(homework.regular), *bonus]
 
 
-def _in_all(asked: Sequence[Asked], what: str) -> str:
+def _in_all(asked: Sequence[Asked]) -> str:
     """`20 exercises · about 6 hours · 110 points`."""
     minutes, points = sum(each.minutes for each in asked), sum(each.points for each in asked)
     time = f"{minutes} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
-    return f"{len(asked)} {what} · about {time} · {points:g} points"
+    plural = "" if len(asked) == 1 else "s"
+    return f"{len(asked)} exercise{plural} · about {time} · {points:g} points"
 
 
 def _drawn(name: str) -> Iterable[str]:
@@ -101,7 +103,7 @@ def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
         number, subject = _number_and_subject(homework)
         cards.append(
             Markup('<li><small>{}</small><a href="building/{}.html">{}</a><small>{}</small></li>').format(
-                number, homework.name, subject or number, _amount(homework)
+                number, homework.name, subject or number, Markup("<br>").join(_amounts(homework))
             )
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])

@@ -12,22 +12,32 @@ export function share(written, right) {
   return inPlace(written, right).filter(Boolean).length / right.length;
 }
 
+/** The place of the length at which models differ most; of the longest in training, where there is only one model. */
+export function farthestApart(curves, trained, lengths) {
+  if (curves.length < 2) return Math.max(0, lengths.findLastIndex((length) => length <= trained));
+  const spread = lengths.map((_, place) => {
+    const values = curves.map((curve) => curve.values[place]);
+    return Math.max(...values) - Math.min(...values);
+  });
+  return spread.indexOf(Math.max(...spread));
+}
+
 export default {
   render({ model, el }) {
     const { lengths, curves, trained, measure, unit, highest, examples } = model.get("data");
-    const width = 640, height = 262, left = 44, right = 452, floor = 222, ceiling = 26;
+    const width = 640, height = 262, left = 44, right = 440, floor = 222, ceiling = 26;
     const view = frame(el, { width, height,
       title: "What arrives of a source, the longer it is",
       label: `${measure} against the length of the source`, name: "bottleneck" });
     const colours = ["var(--orange)", "var(--blue)", "var(--green)"], dashes = ["", "7 4", "2 3"];
     const texts = node("div", { style: "overflow-wrap:anywhere" });
     view.picture.after(texts);
-    const state = { place: 0, example: 0 };
+    const state = { place: farthestApart(curves, trained, lengths), example: 0 };
     const x = (length) => left + ((right - left) * (length - lengths[0])) / (lengths.at(-1) - lengths[0] || 1);
     const y = (value) => floor - ((floor - ceiling) * value) / highest;
 
     slider(view.controls,
-      { label: `${unit} in the source`, min: 0, max: lengths.length - 1, step: 1, value: 0, show: (place) => lengths[place] },
+      { label: `${unit} in the source`, min: 0, max: lengths.length - 1, step: 1, value: state.place, show: (place) => lengths[place] },
       (place) => { state.place = place; draw(); });
     press(view.controls, "Another sentence of this length", () => { state.example += 1; draw(); });
 
@@ -51,9 +61,9 @@ export default {
         { points, fill: "none", stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] }));
       const value = values[state.place];
       view.picture.append(shape("circle", { cx: x(lengths[state.place]), cy: y(value), r: 6, fill: colours[which % 3] }));
-      line(right + 14, 24 + 22 * which, right + 40, 24 + 22 * which,
+      line(right + 14, 44 + 22 * which, right + 40, 44 + 22 * which,
         { stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] });
-      text(right + 46, 28 + 22 * which, `${name} ${value.toFixed(highest > 1 ? 0 : 2)}`);
+      text(right + 46, 48 + 22 * which, `${name}: ${value.toFixed(highest > 1 ? 0 : 2)}`);
     }
 
     function words(label, list, good = null) {
@@ -66,6 +76,7 @@ export default {
     function draw() {
       view.picture.replaceChildren();
       drawAxes();
+      text(right + 14, 24, measure, { class: "quiet" });
       curves.forEach(drawCurve);
       const some = examples[state.place], { source, target, written } = some[state.example % some.length];
       texts.replaceChildren(words("source", source), words("right", target),

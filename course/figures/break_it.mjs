@@ -6,11 +6,11 @@ import { tensors } from "./models/parcel.mjs";
 import { transformer } from "./models/transformer.mjs";
 
 const MASKS = [
-  { label: "a word sees itself and all before it (as trained)", sees: (t, s) => s <= t },
-  { label: "it also sees the next word", sees: (t, s) => s <= t + 1 },
-  { label: "every word sees all words", sees: () => true },
+  { label: "itself and all before it (as trained)", sees: (t, s) => s <= t },
+  { label: "the next word, too", sees: (t, s) => s <= t + 1 },
+  { label: "all words", sees: () => true },
   { label: "only itself and the word before", sees: (t, s) => s <= t && s >= t - 1 },
-  { label: "only words before it, not itself", sees: (t, s) => s < t || t === 0 },
+  { label: "only the words before, not itself", sees: (t, s) => s < t || t === 0 },
 ];
 
 /** What is done to the model, in the form that `transformer` reads. */

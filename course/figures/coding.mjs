@@ -5,7 +5,7 @@ import { dragged, frame, press, shape, slider } from "./frame.mjs";
 export default {
   render({ model, el }) {
     const { outcomes, truth } = model.get("data");
-    const n = outcomes.length, width = 620, height = 250, base = 170, group = 320 / n;
+    const n = outcomes.length, width = 620, height = 222, base = 170, group = 320 / n;
     const view = frame(el, { width, height,
       title: "What it costs to believe something else than the truth",
       label: "True and guessed probabilities, and what they cost in bits", name: "coding" });

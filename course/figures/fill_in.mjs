@@ -12,7 +12,7 @@ export default {
   render({ model, el }) {
     const { tokens, readers, start } = model.get("data");
     const width = 640, panel = (width - 20) / readers.length, lines = Math.ceil(tokens.join(" ").length / 78), top = 14 + 26 * lines,
-      rows = readers[0].guesses[start].length, height = top + 40 + 25 * rows;
+      rows = readers[0].guesses[start].length, height = top + 24 + 25 * rows;
     const view = frame(el, { width, height,
       title: "What a model puts in the place of a hidden word",
       label: "A sentence with one word hidden, and guesses", name: "fill_in" });

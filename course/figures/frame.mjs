@@ -39,13 +39,16 @@ const STYLE = `
   border:2px solid var(--paper); background:var(--blue); box-shadow:0 0 0 1px var(--blue); }
 .lmf button { font:inherit; color:inherit; background:var(--panel); border:1px solid var(--line); border-radius:4px;
   padding:.1rem .55rem; cursor:pointer; }
+.lmf-foot { display:flex; flex-wrap:wrap; align-items:flex-end; justify-content:flex-end; column-gap:.5rem; }
+.lmf-foot > .lmf-row { flex:1; margin-bottom:.1rem; }
 .lmf .more { min-width:0; color:var(--quiet); }
+.lmf .more[open] { flex-basis:100%; }
 .lmf .more > summary { width:fit-content; margin-left:auto; padding:0 .5rem; border-radius:4px; list-style:none; line-height:1.3;
   letter-spacing:.1em; }
 .lmf .more > summary::-webkit-details-marker { display:none; }
 .lmf .more > summary:hover, .lmf .more[open] > summary { background:var(--panel); color:var(--ink); }
 .lmf button:hover { border-color:var(--ink); }
-.lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper);
+.lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper); text-overflow:ellipsis;
   border:1px solid var(--line); border-radius:4px; padding:.1rem .3rem; }
 .lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
 .lmf table { border-collapse:collapse; font-variant-numeric:tabular-nums; margin:.4rem 0; background:transparent; color:inherit; }
@@ -134,7 +137,8 @@ function frame(el, { width, height, label, title = label, name }) {
   }
   const opener = node("summary", { "aria-label": phrase("Save the picture, or read its numbers") }, "⋯");
   const more = node("details", { class: "more" }, opener, saved, table);
-  root.append(node("style", {}, STYLE), node("p", { class: "lmf-title" }, title), controls, scrolled, spoken, more);
+  root.append(node("style", {}, STYLE), node("p", { class: "lmf-title" }, title), controls, scrolled,
+    node("div", { class: "lmf-foot" }, spoken, more));
   // JupyterLab takes arrow keys for itself, except from an element that bears this mark.
   root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
   el.replaceChildren(root);

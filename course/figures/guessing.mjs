@@ -5,7 +5,7 @@ import { frame, node, press, shape } from "./frame.mjs";
 export default {
   render({ model, el }) {
     const { text, given, models } = model.get("data");
-    const width = 620, height = 150;
+    const width = 620, height = 6 + 26 * (models.length + 1);
     const view = frame(el, { width, height,
       title: "Your guesses and the models', in the same bits",
       label: "Bits per letter: yours beside the models'", name: "guessing" });

@@ -1,6 +1,6 @@
 // Three ways down the same valley: gradient descent, with momentum, and Adam, on L(θ) = ½ θᵀHθ with the same noise.
 
-import { dragged, frame, put, shape, slider } from "./frame.mjs";
+import { dragged, frame, node, put, shape, slider } from "./frame.mjs";
 
 const TINY = 1e-8; // Adam's ε
 
@@ -59,27 +59,29 @@ const RUNNERS = [
 export default {
   render({ model, el }) {
     const data = model.get("data");
-    const width = 700, height = 352, size = 300, edge = 20, left = 396, right = 690, top = 16, bottom = 246;
+    const width = 700, height = 340, size = 300, edge = 20, left = 396, right = 690, top = 16, bottom = 246;
     const view = frame(el, { width, height,
       title: "Three ways down the same valley",
       label: "Three optimizers on one valley of the loss", name: "optimizer-race" });
     const reach = data.reach, most = data.noise.length;
     const state = { start: [...data.start], steps: most, rate: data.rate, momentum: 0.9, adamRate: data.adamRate, beta1: 0.9, beta2: 0.999,
       sigma: 0, tilt: 0 };
-    const knob = (label, key, min, max, step, show = String) =>
-      slider(view.controls, { label, min, max, step, value: state[key], show }, (value) => { state[key] = value; draw(); });
+    const knob = (label, key, min, max, step, show, row = view.controls) =>
+      slider(row, { label, min, max, step, value: state[key], show }, (value) => { state[key] = value; draw(); });
     const power = (label, key) =>
       slider(view.controls, { label, min: -3, max: 0.5, step: 0.02, value: Math.log10(state[key]), show: (e) => (10 ** e).toPrecision(2) },
         (e) => { state[key] = 10 ** e; draw(); });
     power("η of SGD", "rate");
     knob("momentum", "momentum", 0, 0.99, 0.01, (value) => value.toFixed(2));
     power("η of Adam", "adamRate");
-    knob("β₁", "beta1", 0, 0.99, 0.01, (value) => value.toFixed(2));
-    knob("β₂", "beta2", 0.5, 0.999, 0.001, (value) => value.toFixed(3));
-    knob("noise in the gradient", "sigma", 0, 2, 0.05, (value) => value.toFixed(2));
-    knob("turn the valley", "tilt", 0, 90, 1, (value) => `${value}°`);
+    const others = node("div", { class: "lmf-row" });
+    view.controls.append(node("details", {}, node("summary", {}, "Adam's β, noise, and where they start"), others));
+    knob("β₁", "beta1", 0, 0.99, 0.01, (value) => value.toFixed(2), others);
+    knob("β₂", "beta2", 0.5, 0.999, 0.001, (value) => value.toFixed(3), others);
+    knob("noise in the gradient", "sigma", 0, 2, 0.05, (value) => value.toFixed(2), others);
+    knob("turn the valley", "tilt", 0, 90, 1, (value) => `${value}°`, others);
     const starts = [0, 1].map((i) =>
-      slider(view.controls,
+      slider(others,
         { label: `start θ${"₁₂"[i]}`, min: -reach, max: reach, step: reach / 40, value: state.start[i], show: (value) => value.toFixed(2) },
         (value) => { state.start[i] = value; draw(); }));
 

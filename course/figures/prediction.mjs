@@ -26,26 +26,26 @@ function choice(el, { question, unit, options, values, right }) {
     label: phrase("A question with {n} options", { n: options.length }), name: "prediction" });
   let chosen = null;
   options.forEach((option, i) => press(view.controls, option, () => { chosen = i; draw(); }));
+  view.say(phrase("Which one?"));
+  view.picture.parentElement.hidden = true; // before an answer there is nothing to see
 
   function draw() {
+    view.picture.parentElement.hidden = false;
     view.picture.replaceChildren();
     options.forEach((option, i) => {
-      const y = 26 * i, length = chosen === null || isJudged ? bar : Math.max(2, bar * Math.abs(values[i]) / most);
-      const fill = chosen === null ? "var(--panel)" : right.includes(i) ? "var(--blue)" : "var(--line)";
+      const y = 26 * i, length = isJudged ? bar : Math.max(2, bar * Math.abs(values[i]) / most);
+      const fill = right.includes(i) ? "var(--blue)" : "var(--line)";
       view.picture.append(shape("text", { x: 4, y: y + 17, style: i === chosen ? "font-weight:bold" : "" }, option));
       view.picture.append(shape("rect", { x: wide, y: y + 4, width: length, height: 18, fill,
         stroke: i === chosen ? "var(--orange)" : "none", "stroke-width": 3 }));
-      if (chosen === null) return;
       const words = isJudged ? (values[i] ? "✓" : "✗") : told(values[i], unit);
       view.picture.append(shape("text", { x: wide + length + 8, y: y + 17 }, words));
     });
-    if (chosen === null) { view.say(phrase("Which one?")); return; }
     view.say(right.includes(chosen) ? phrase("Right: {option}.", { option: options[chosen] })
       : phrase("You chose {option}, and the answer is {right}.",
         { option: options[chosen], right: right.map((i) => options[i]).join(", ") }));
     view.numbers([phrase("option"), unit], options.map((option, i) => [option, isJudged ? values[i] : told(values[i], unit)]));
   }
-  draw();
 }
 
 function number(el, { question, unit, value, ...ends }) {
@@ -53,8 +53,10 @@ function number(el, { question, unit, value, ...ends }) {
   const [left, right, y] = [16, 284, 40];
   const view = frame(el, { width: 300, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
   let guess = at(scale, 0.5), isShown = false;
+  view.say(phrase("Set the slider, then ask for the answer."));
+  view.picture.parentElement.hidden = true; // the slider shows the guess; the picture, how far off it is
   slider(view.controls, { label: phrase("Your guess"), min: 0, max: 1, step: 0.005, value: 0.5,
-    show: (share) => told(at(scale, share), unit) }, (share) => { guess = at(scale, share); draw(); });
+    show: (share) => told(at(scale, share), unit) }, (share) => { guess = at(scale, share); if (isShown) draw(); });
   press(view.controls, phrase("Show the answer"), () => { isShown = true; draw(); });
 
   function mark(number, side, colour, words) {
@@ -64,17 +66,15 @@ function number(el, { question, unit, value, ...ends }) {
     view.picture.append(shape("text", { x: inside, y: y + side, "text-anchor": "middle" }, words));
   }
   function draw() {
+    view.picture.parentElement.hidden = false;
     view.picture.replaceChildren(shape("line", { x1: left, y1: y, x2: right, y2: y, stroke: "var(--line)", "stroke-width": 3 }));
     for (const [share, x, anchor, of] of [[0, 2, "start", unit === "%" ? unit : ""], [1, 298, "end", unit]])
       view.picture.append(shape("text", { x, y: y + 48, "text-anchor": anchor, class: "quiet" }, told(at(scale, share), of)));
     mark(guess, -14, "var(--orange)", phrase("you: {n}", { n: told(guess, unit) }));
-    view.say(phrase("Set the slider, then ask for the answer."));
-    if (!isShown) return;
     mark(value, 26, "var(--blue)", phrase("answer: {n}", { n: told(value, unit) }));
     view.say(phrase("You said {guess}; the answer is {value}.", { guess: told(guess, unit), value: told(value, unit) }));
     view.numbers(["", unit], [[phrase("you"), told(guess, unit)], [phrase("answer"), told(value, unit)]]);
   }
-  draw();
 }
 
 export default {

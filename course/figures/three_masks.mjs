@@ -29,7 +29,7 @@ export default {
     const size = () => ({ queries: state.mask === "encoder" ? S : T, keys: state.mask === "decoder" ? T : S });
 
     choose(view.controls,
-      { label: "Sentence of the batch", options: sentences.map(({ source }) => source.filter((word) => word !== pad).join(" ")), value: 0 },
+      { label: "Sentence", options: sentences.map(({ source }) => source.filter((word) => word !== pad).join(" ")), value: 0 },
       (chosen) => { state.sentence = chosen; draw(); });
     choose(view.controls, { label: "Mask", options: Object.values(NAMES), value: 2 },
       (chosen) => { point(Object.keys(NAMES)[chosen], 0, 0); });

@@ -17,16 +17,18 @@ export function atTheEnds(counts, bins = 1) {
 export default {
   render({ model, el }) {
     const { runs, tokens, floor } = model.get("data");
-    const width = 700, height = 420;
+    const width = 700, height = runs.some((run) => run.about) ? 420 : 394;
     const view = frame(el, { width, height,
       title: "What a training run tells while it runs",
       label: "A training run, snapshot by snapshot", name: "training-run" });
     const sample = node("p", { style: "margin:.3rem 0;font-family:ui-monospace,monospace;font-size:13px;overflow-wrap:anywhere" });
     view.picture.after(sample);
-    const state = { run: 0, snapshot: 0 };
     const longest = Math.max(...runs.map((run) => run.snapshots.length)) - 1;
+    // At the start there are no gradients to see.
+    const state = { run: 0, snapshot: Math.ceil(longest / 2) };
     choose(view.controls, { label: "run", options: runs.map((run) => run.name), value: 0 }, (run) => { state.run = run; draw(); });
-    const film = slider(view.controls, { label: "snapshot", min: 0, max: longest, step: 1, value: 0, show: (n) => `step ${at(n).step}` },
+    const film = slider(view.controls,
+      { label: "snapshot", min: 0, max: longest, step: 1, value: state.snapshot, show: (n) => `step ${at(n).step}` },
       (n) => { state.snapshot = n; draw(); });
 
     function at(n) { const all = runs[state.run].snapshots; return all[Math.min(n, all.length - 1)]; }
@@ -67,6 +69,7 @@ export default {
         put(film, away.indexOf(Math.min(...away)));
       });
       for (const step of [0, 10, 100, 1000].filter((step) => step <= steps.at(-1))) quiet(x(step), bottom + 14, String(step), "middle");
+      quiet(right, bottom + 28, "step", "end");
     }
 
     function map() {
@@ -102,7 +105,7 @@ export default {
       title(left, 250, "length of step / of weights");
       add("line", { x1: x(1e-3), x2: x(1e-3), y1: 258, y2: 362, stroke: "var(--line)", "stroke-dasharray": "3 3" });
       for (const [ratio, words] of [[1e-6, "1e-6"], [1e-3, "1e-3"], [1, "1"]]) quiet(x(ratio), 376, words, "middle");
-      if (!Object.keys(shot.updates).length) quiet(left, y0 + 4, "no step yet");
+      if (!Object.keys(shot.updates).length) quiet(left + 40, y0 + 44, "no step yet");
       Object.entries(shot.updates).forEach(([name, ratio], i) => {
         const y = y0 + (i * 88) / Math.max(1, Object.keys(shot.updates).length - 1 || 1);
         quiet(left, y + 4, name);

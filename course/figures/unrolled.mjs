@@ -13,7 +13,7 @@ export default {
     const { tokens, states, expected, probs } = model.get("data");
     const steps = states.length, units = states[0].length, cost = costs(probs);
     const cell = Math.min(64, 620 / steps), unit = Math.min(14, 150 / units), tall = units * unit;
-    const width = 640, height = tall + 250;
+    const width = 640, height = tall + 72 + 24 * expected[0].length;
     const view = frame(el, { width, height,
       title: "One state, rewritten at every word",
       label: "States and predictions of a recurrent network over time", name: "unrolled" });

@@ -161,7 +161,7 @@ def kinds_section(results: Sequence[Result]) -> str:
         return ""
     header = ("model", *measured[0].by_kind)
     lines = [
-        (rung.title, *(f"{mean(rung.by_kind[kind]):.2f}" for kind in header[1:]))
+        (rung.title, *(f"{mean(rung.by_kind[kind]):z.2f}".replace("-", "−") for kind in header[1:]))
         for rung in summaries(measured)
     ]
     seeds = ", ".join(map(str, sorted({result.seed for result in measured})))

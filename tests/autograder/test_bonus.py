@@ -81,7 +81,7 @@ def test_the_notebook_says_so_and_nbgrader_adds_nothing_to_the_maximum(course):
     assert "## 1. Moving average (bonus)\n\n*●○○ · 4 points on top · about 5 minutes*" in statement
     worth = {name: named(notebook, name)["metadata"]["nbgrader"]["points"] for name in CELLS}
     assert worth == {"moving_average-check": 0, "moving_average-hidden": 0, "why_smooth": 3}
-    assert "1 exercises · about 5 minutes · 3 points, and 1 as a bonus · about 5 minutes" in building(
+    assert "1 exercise · about 5 minutes · 3 points; bonus: 1 exercise · about 5 minutes" in building(
         find(NAME, course)
     )
 

@@ -27,7 +27,7 @@ CUT_OFF = """(parts) => [...document.querySelectorAll(parts)]
   .filter(code => [code, code.closest('.output') ?? code].some(each =>
     each.scrollWidth > each.clientWidth + 1))
   .map(code => code.textContent.split('\\n').sort((a, b) => b.length - a.length)[0].slice(0, 140))"""
-CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre)"
+CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre, .highlight-text pre)"  # not a drawing of lines
 PRINTED = ".cell_output .highlight pre, .cell_output pre.literal-block"
 # Rows in which a meaning of three lines has less than a third of the table, or a formula has several lines.
 NARROW_MEANINGS = """() => [...document.querySelectorAll('table')].flatMap(table => {
@@ -140,3 +140,29 @@ def test_a_table_of_symbols_gives_the_meaning_most_room_and_breaks_no_formula(pa
         if found := page.evaluate(NARROW_MEANINGS):
             narrow[name] = found
     assert narrow == {}
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_the_contents_stand_beside_the_text_where_there_is_room(page, address):
+    page.goto(f"{address}/lectures/11_attention.html", wait_until="load")
+    contents = page.locator("#pst-secondary-sidebar")
+    for width in WIDE[1:]:
+        page.set_viewport_size({"width": width, "height": 800})
+        text = page.locator("article").bounding_box()
+        assert contents.bounding_box()["x"] >= text["x"] + text["width"]
+    page.set_viewport_size({"width": WIDE[0], "height": 800})
+    assert not contents.is_visible()
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_no_tex_is_seen_before_it_is_set_except_where_mathjax_does_not_come(page, address):
+    page.route("**/MathJax.js*", lambda route: route.abort())
+    page.goto(f"{address}/lectures/03_perplexity.html", wait_until="load")
+    formula = page.locator("span.math").first
+    assert not formula.is_visible()
+    page.evaluate("document.getAnimations().forEach(hidden => hidden.finish())")
+    assert formula.is_visible()
+    page.unroute("**/MathJax.js*")
+    page.reload(wait_until="load")
+    page.evaluate(IS_SET)
+    assert formula.locator(".MathJax .math").is_visible()
