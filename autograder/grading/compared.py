@@ -107,7 +107,8 @@ def _typed(event: Event) -> str:
     given = [_said(value) for value in event.args]
     given += [f"{name}={_said(value)}" for name, value in event.kwargs.items()]
     method = f".{event.method.removesuffix('()')}" if event.method else ""
-    return f"{_said(event.target)}{method}({', '.join(given)})"
+    target = event.target if isinstance(event.target, str) else _said(event.target)
+    return f"{target}{method}({', '.join(given)})"
 
 
 def _answers(theirs: Outcome, right: Outcome | None) -> tuple[str, str]:
@@ -150,7 +151,7 @@ def _said(value: object) -> str:
         return f"{value.kind}#{value.index + 1}"
     if isinstance(value, Answer):
         return f"answer#{value.event + 1}"
-    return value if isinstance(value, str) and value.isidentifier() else _in_a_row(brief(value))
+    return _in_a_row(brief(value))
 
 
 def _in_a_row(text: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.marks.decisions import Decision
+from autograder.marks.decisions import Decision, Given
 from autograder.marks.records import SubmissionRecord
 from autograder.markup import one_line
 
@@ -115,9 +115,23 @@ def in_words(
         yield f"  {name.ljust(width)}  {points}  ({sign})  {'; '.join(parts)}"
 
 
+def kept_by_hand(given: Iterable[Given], changed: Iterable[Decision]) -> Iterator[str]:
+    """Lines about cells with changed points that a manual mark replaces, so that no total changes."""
+    exercises = {(one.student, one.cell) for one in changed}
+    kept = [
+        (student, cell)
+        for what, student, cell in sorted(given)
+        if what == "mark by hand" and (student, cell.rpartition("-")[0]) in exercises
+    ]
+    if kept:
+        yield "Of these, marks by hand would stay, whatever the checks give:"
+    for student, cell in kept:
+        yield f"  {one_line(student)}: {cell}"
+
+
 def marked_by_hand(cells: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Lines about manual marks whose automatic points have changed."""
+    """Lines about manual marks whose automatic points, or files, have changed."""
     if cells:
-        yield "Manual marks kept; please review them, because the automatic points have changed:"
+        yield "Manual marks kept; please review them, because what they were given for has changed:"
     for student, names in cells.items():
         yield f"  {one_line(student)}: {', '.join(names)}"

@@ -24,6 +24,7 @@ What = Literal[
     "excused",
     "extension in hours",
     "mark by hand",
+    "extra credit",
     "points",
     "due",
     "grace in minutes",
@@ -31,6 +32,8 @@ What = Literal[
     "late without a time",
     "forgotten",
 ]
+
+Given = tuple[What, str, str]  # a mark by hand or extra credit; the student; the cell
 
 
 class DecisionError(ValueError):
@@ -150,10 +153,13 @@ class Decisions:
         said = [entry.value for entry in self.all(homework) if entry.what == "due"]
         return datetime.fromisoformat(said[-1]) if said and isinstance(said[-1], str) else None
 
-    def notice_due(self, homework: str, due: datetime | None) -> None:
-        """Log when a homework is due, if nbgrader's pages have set another time since; due has its zone."""
+    def set_due(self, homework: str, due: datetime | None, *, is_noticed: bool = False) -> None:
+        """Log when a homework is due, unless that is known already; due has its zone.
+
+        is_noticed: whether it was found in the gradebook, where nbgrader's pages may have set it.
+        """
         if due != (before := self._due(homework)):
-            self.add(Decision(homework, "", "due", _iso(due), _iso(before), is_noticed=True))
+            self.add(Decision(homework, "", "due", _iso(due), _iso(before), is_noticed=is_noticed))
 
     def late_without_time(self, homework: str) -> frozenset[str]:
         """The students whose platform says that they were late, but not by how much."""
@@ -180,26 +186,19 @@ class Decisions:
         gone = {entry.student for entry in log if entry.what == "forgotten"}
         return [entry for entry in log if entry.homework == homework and entry.student not in gone]
 
-    def notice(self, homework: str, marks: Mapping[tuple[str, str], float]) -> list[Decision]:
-        """Log the manual marks that differ from the log; marks: (student, cell) → points."""
-        logged = {
-            (entry.student, entry.cell): entry.value
+    def notice(self, homework: str, now: Mapping[Given, float]) -> list[Decision]:
+        """Log what people entered in the gradebook since the last look; now: what there is → points."""
+        logged: dict[Given, float | bool | str | None] = {
+            (entry.what, entry.student, entry.cell): entry.value
             for entry in self._present(homework)
-            if entry.what == "mark by hand"
+            if entry.what in ("mark by hand", "extra credit")
         }
         known = {key: value for key, value in logged.items() if value is not None}
         changed = [
-            Decision(
-                homework,
-                student,
-                "mark by hand",
-                marks.get((student, cell)),
-                known.get((student, cell)),
-                cell,
-                is_noticed=True,
-            )
-            for student, cell in sorted(known.keys() | marks.keys())
-            if known.get((student, cell)) != marks.get((student, cell))
+            Decision(homework, student, what, now.get(key), known.get(key), cell, is_noticed=True)
+            for key in sorted(known.keys() | now.keys())
+            if known.get(key) != now.get(key)
+            for what, student, cell in [key]
         ]
         self.add(*changed)
         return changed

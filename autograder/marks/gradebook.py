@@ -22,7 +22,7 @@ from nbgrader.utils import parse_utc
 from sqlalchemy import ColumnElement, true
 
 from autograder.marks.database import in_a_sentence, one_transaction, opened
-from autograder.marks.decisions import Decisions
+from autograder.marks.decisions import Decisions, Given
 from autograder.marks.first_submission import (
     ReleasedAssignment,
     add_student,
@@ -228,16 +228,25 @@ class MarkBook:
             return []
         return [NOT_KNOWN_HOW_LATE.format(students=", ".join(map(one_line, sorted(late))))]
 
-    def by_hand(self) -> dict[tuple[str, str], float]:
-        """(student, cell) → points that a person gave in nbgrader's pages."""
+    def by_hand(self) -> dict[Given, float]:
+        """What people gave in nbgrader's pages: marks, and extra credit other than 0."""
+        given: dict[Given, float] = {}
         with in_a_sentence():
             rows = (
-                self._gradebook.db.query(SubmittedAssignment.student_id, Grade.cell_id, Grade.manual_score)
+                self._gradebook.db.query(
+                    SubmittedAssignment.student_id, Grade.cell_id, Grade.manual_score, Grade.extra_credit
+                )
                 .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
                 .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-                .filter(Grade.cell_id.in_(self._cells), Grade.manual_score.isnot(None))
+                .filter(Grade.cell_id.in_(self._cells))
+                .filter(Grade.manual_score.isnot(None) | (Grade.extra_credit != 0))
             )
-            return {(student, self._cells[cell]): points for student, cell, points in rows}
+            for student, cell, points, extra in rows:
+                if points is not None:
+                    given["mark by hand", student, self._cells[cell]] = points
+                if extra:
+                    given["extra credit", student, self._cells[cell]] = extra
+        return given
 
     def notebook_path(self, student: str) -> Path:
         """The path at which nbgrader looks for a student's autograded notebook."""

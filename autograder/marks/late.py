@@ -79,7 +79,7 @@ def penalties_now(
     decisions = Decisions(root)
     with one_transaction(gradebook):
         due = gradebook.find_assignment(homework).duedate
-        decisions.notice_due(homework, due.replace(tzinfo=UTC) if due else None)
+        decisions.set_due(homework, due.replace(tzinfo=UTC) if due else None, is_noticed=True)
         enter_penalties(
             gradebook,
             homework,
@@ -141,7 +141,7 @@ def set_due_date(root: Path, homework: str, due: datetime, gradebook: str | None
     """Tell the log of decisions, and the gradebook, when a homework is due."""
     course = CourseDirectory(config=course_config(root.resolve(), gradebook))
     with in_a_sentence(), opened(course) as book:
-        Decisions(root).notice_due(homework, due)
+        Decisions(root).set_due(homework, due)
         naive = due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader stores times
         book.update_or_create_assignment(homework, duedate=naive)
 

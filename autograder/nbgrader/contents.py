@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbconvert.preprocessors import Preprocessor
@@ -10,6 +11,7 @@ from nbformat import NotebookNode
 from traitlets import Bool
 
 from autograder.languages.notebooks import in_language
+from autograder.marks.decisions import Decisions
 from autograder.nbgrader.feedback import instructors_notebook, language_of_student
 from autograder.source.homework import title
 from autograder.source.released import SourceCell, source_cells
@@ -17,7 +19,7 @@ from course.language import say, say_count
 
 
 class Contents(Preprocessor):
-    """Give the template `contents`: title → the graded cells below that heading, in order.
+    """Give the template `contents`: title → the graded cells below that heading, in order; and `is_excused`.
 
     It comes after nbgrader's GetGrades, which writes the scores into the cells.
     """
@@ -38,6 +40,7 @@ class Contents(Preprocessor):
                     graded | {"words": language(in_words(known[name]))}
                 )
         about["contents"] = contents
+        about["is_excused"] = about["student"] in Decisions(Path.cwd()).excused(about["assignment"])
         about["say"] = lambda template, **values: language(say(template, **values))
         return nb, resources
 

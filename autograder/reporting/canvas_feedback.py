@@ -18,6 +18,7 @@ from autograder.languages.catalogues import language_of
 from autograder.marks.comments import in_brief
 from autograder.marks.exports.formats import Export, Exported, unmarked
 from autograder.marks.exports.marks import Mark
+from autograder.marks.hand_marks import HandMarks, hand_marks
 from autograder.marks.records import RecordFolder, SubmissionRecord
 from autograder.markup import one_line
 from autograder.reporting.report import heading_of
@@ -25,6 +26,7 @@ from autograder.source.homework import HomeworkSource
 from autograder.source.loading import find
 from autograder.submissions.collect import SUBMITTED, Found, Unreadable, collect, name_in_canvas, read
 
+FEEDBACK = "feedback"  # in the cell's id and metadata: nbformat 4.4 and Colab keep no id of a cell
 STAMP = (2026, 1, 1, 0, 0, 0)  # the same feedback gives the same zip
 
 
@@ -38,32 +40,45 @@ def canvas_feedback(wanted: Export) -> Exported:
     found = {one.student: one for one in collect(submitted, wanted.homework)}
     graded = [mark for mark in wanted.marks if mark.student in records]
     names = {mark.student: name_in_canvas(submitted, mark.student, wanted.homework) for mark in graded}
+    given = hand_marks(wanted.root, wanted.homework, wanted.gradebook)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for mark in graded:
             if name := names[mark.student]:
                 entry = zipfile.ZipInfo(name, STAMP)
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                said = feedback(mark, records[mark.student], homework)
+                said = feedback(mark, records[mark.student], homework, given[mark.student])
                 archive.writestr(entry, with_feedback(said, found.get(mark.student)))
     unnamed = ", ".join(one_line(student) for student, name in names.items() if not name)
     notes = [f"no feedback for whose work was not collected from Canvas's zip: {unnamed}"] if unnamed else []
     return Exported(out.getvalue(), (*notes, *filter(None, [unmarked(wanted.marks)])))
 
 
-def feedback(mark: Mark, record: SubmissionRecord, homework: HomeworkSource) -> str:
+def feedback(mark: Mark, record: SubmissionRecord, homework: HomeworkSource, given: HandMarks) -> str:
     """The mark and the comments as Markdown, in the student's language."""
     language = language_of(homework.folder.parent.parent, record.language, homework.name)
-    parts = [f"# {heading_of(homework, language)}", f"**{language(mark.total)}**", in_brief(record, homework)]
+    said = in_brief(record, homework, given)
+    parts = [f"# {heading_of(homework, language)}", f"**{language(mark.total)}**", said]
     return "\n\n".join(filter(None, parts))
 
 
 def with_feedback(text: str, found: Found | None) -> str:
-    """The student's notebook with a further cell at its top; that cell alone if there is no such notebook."""
+    """The student's notebook with a further cell at its top; that cell alone if there is no such notebook.
+
+    A cell of earlier feedback, which a student who works on in the returned file hands in, is replaced.
+    """
     notebook = _notebook(found) or {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": []}
-    identity = {"id": "feedback"} if notebook.get("nbformat_minor", 0) >= 5 else {}
-    cell = {"cell_type": "markdown", "metadata": {}, "source": text, **identity}
-    return json.dumps({**notebook, "cells": [cell, *notebook["cells"]]}, indent=1) + "\n"
+    identity = {"id": FEEDBACK} if notebook.get("nbformat_minor", 0) >= 5 else {}
+    cell = {"cell_type": "markdown", "metadata": {FEEDBACK: True}, "source": text, **identity}
+    theirs = [one for one in notebook["cells"] if not _is_feedback(one)]
+    return json.dumps({**notebook, "cells": [cell, *theirs]}, indent=1) + "\n"
+
+
+def _is_feedback(cell: Any) -> bool:
+    if not isinstance(cell, dict):
+        return False
+    metadata = cell.get("metadata")
+    return cell.get("id") == FEEDBACK or (isinstance(metadata, dict) and FEEDBACK in metadata)
 
 
 def _notebook(found: Found | None) -> dict[str, Any] | None:

@@ -39,7 +39,7 @@ class Classroom:
             latest = self.attempts.latest(name)
             handed_in = len(self.attempts.marks(name).keys() | latest.keys())
             waits = sum(one.judged is None for one, _ in latest.values())
-            open_ones = sum(answer.chosen is None for answer in self.answers(name))
+            open_ones = sum(not answer.is_marked for answer in self.answers(name))
             rows.append({"name": name, "handed_in": handed_in, "waits": waits, "unmarked": open_ones})
         return rows
 
@@ -71,7 +71,7 @@ class Classroom:
                     "waits": attempt is not None and attempt.judged is None,
                     "mark": marks.get(student, ""),
                     "total": standings.get(student, Standing()).total,
-                    "unmarked": sum(one.chosen is None for one in answers if one.student == student),
+                    "unmarked": sum(not one.is_marked for one in answers if one.student == student),
                 }
             )
         missing = self.attempts.known(self.door.homeworks) - marks.keys() - latest.keys()
@@ -83,7 +83,7 @@ class Classroom:
             rows=rows,
             missing=sorted(missing - excused),
             excused=sorted(excused),
-            unmarked=sum(one.chosen is None for one in answers),
+            unmarked=sum(not one.is_marked for one in answers),
         )
 
     def one_student(self, request: Request) -> Response:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.collecting.filing import Cabinet
 from autograder.grading.told import as_told
 from autograder.marks.exports.marks import Mark
+from autograder.marks.hand_marks import HandMarks
 from autograder.marks.records import RecordFolder, SubmissionRecord
 from autograder.marks.table import mark
 from autograder.markup import plain_text
@@ -117,9 +118,10 @@ class AttemptInbox:
         """The gradebook has a mark."""
         self.rubrics.entered(homework, mark)
 
-    def marked(self, homework: str, marks: Sequence[Mark]) -> None:
-        """Store what the gradebook has, late penalties included, for students and for the class list."""
+    def marked(self, homework: str, marks: Sequence[Mark], given: Mapping[str, HandMarks]) -> None:
+        """Store what the gradebook has: totals with late penalties, and the marks of answers in words."""
         self.attempts.enter_totals(homework, {mark.student: mark.total for mark in marks})
+        self.rubrics.in_gradebook(homework, given)
 
     def tell_changed(self, name: str) -> None:
         """Store verdicts for records that another command wrote, for example when regrading."""

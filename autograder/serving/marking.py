@@ -69,7 +69,7 @@ class Marking:
         rows = []
         for question in self.rubrics.questions(name):
             answers = self.rubrics.answers(name, question.name)
-            rows.append((question, sum(one.chosen is not None for one in answers), len(answers)))
+            rows.append((question, sum(one.is_marked for one in answers), len(answers)))
         heading = self.door.heading(name)
         return self.door.page(request, "questions.html.j2", name=name, heading=heading, rows=rows)
 
@@ -82,7 +82,7 @@ class Marking:
         if question not in found or not answers:
             raise HTTPException(404, "There is no such question, or nobody has answered it.")
         keys = [self.key_of(name, answer) for answer in answers]
-        first = next((place for place, one in enumerate(answers) if one.chosen is None), 0)
+        first = next((place for place, one in enumerate(answers) if not one.is_marked), 0)
         asked = request.query_params.get("answer", "")
         place = keys.index(asked) if asked in keys else first
         words = handout(self.door.root, name).answer(question, answers[place].text) or "(no answer)"
@@ -93,7 +93,7 @@ class Marking:
             name=name,
             heading=self.door.heading(name),
             question=found[question],
-            unmarked=sum(one.chosen is None for one in answers),
+            unmarked=sum(not one.is_marked for one in answers),
             words=words if len(words) > LONGEST_SET else prose(words),
             answer=answers[place],
             key=keys[place],
@@ -115,7 +115,7 @@ class Marking:
         items = [int(str(item)) for item in form.getlist("item") if str(item).isdigit()]
         comment = str(form.get("comment", ""))[:LONGEST_COMMENT]
         self.rubrics.mark(name, question, student, items, comment.strip(), person.name)
-        is_left = any(one.chosen is None for one in self.rubrics.answers(name, question))
+        is_left = any(not one.is_marked for one in self.rubrics.answers(name, question))
         return see_other(f"/marking/{name}/{question}" if is_left else f"/marking/{name}")
 
     async def item(self, request: Request) -> Response:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import sqlalchemy as sql
 
 from autograder.marks.database import in_a_sentence
+from autograder.marks.hand_marks import HandMarks
 from autograder.source.homework import title
 
 TABLES = sql.MetaData()
@@ -58,6 +59,13 @@ MARKED = sql.Table(
 CHOSEN = sql.Table(
     "rubric_chosen", TABLES, *_key(), sql.Column("item", sql.Integer, primary_key=True, autoincrement=False)
 )
+GIVEN = sql.Table(  # marks in the gradebook, of which those given in nbgrader's pages are only there
+    "written_given",
+    TABLES,
+    *_key(),
+    sql.Column("points", sql.Float, nullable=False),
+    sql.Column("comment", sql.Text, nullable=False),
+)
 
 
 @dataclass(frozen=True)
@@ -86,12 +94,21 @@ class Item:
 
 @dataclass(frozen=True)
 class Answer:
-    """One student's answer; `chosen` items are None while its present text waits for a mark."""
+    """One student's answer; `chosen` items are None while its present text has no mark by a rubric.
+
+    given: points and comment by which a person marked it in nbgrader's pages instead.
+    """
 
     student: str
     text: str
     chosen: frozenset[int] | None
     comment: str = ""
+    given: tuple[float, str] | None = None
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether its present text has a mark."""
+        return self.chosen is not None or self.given is not None
 
 
 @dataclass(frozen=True)
@@ -149,6 +166,7 @@ class Rubrics:
         """Store a student's answers by question; marks of unchanged answers are entered again."""
         with self._begin() as connection:
             for question, text in answers.items():
+                connection.execute(GIVEN.delete().where(*_is(GIVEN, homework, question, student)))
                 connection.execute(ANSWER.delete().where(*_is(ANSWER, homework, question, student)))
                 row = {"homework": homework, "question": question, "student": student, "text": text}
                 connection.execute(ANSWER.insert().values(**row))
@@ -177,6 +195,17 @@ class Rubrics:
             clause = _is(MARKED, homework, mark.question, mark.student)
             connection.execute(MARKED.update().where(*clause).values(entered=mark.said))
 
+    def in_gradebook(self, homework: str, given: Mapping[str, HandMarks]) -> None:
+        """Store the marks that the gradebook has for the questions of a homework, by student."""
+        questions = [question.name for question in self.questions(homework)]
+        with self._begin() as connection:
+            connection.execute(GIVEN.delete().where(GIVEN.c.homework == homework))
+            for student, marks in given.items():
+                for question in marks.points.keys() & questions:
+                    key = {"homework": homework, "question": question, "student": student}
+                    row = {"points": marks.points[question], "comment": marks.comments.get(question, "")}
+                    connection.execute(GIVEN.insert().values(**key, **row))
+
     # ---- for the pages
 
     def questions(self, homework: str) -> list[Question]:
@@ -198,8 +227,7 @@ class Rubrics:
         for question in self.questions(homework):
             items = {item.number: item for item in self.items(homework, question.name)}
             for answer in self.answers(homework, question.name, student):
-                mark = None if answer.chosen is None else _mark(question, answer, items, "")
-                found.append((question, mark))
+                found.append((question, _mark(question, answer, items, "") if answer.is_marked else None))
         return found
 
     def answers(self, homework: str, question: str, student: str | None = None) -> list[Answer]:
@@ -212,11 +240,13 @@ class Rubrics:
                 chosen[row.student].add(row.item)
             rows = connection.execute(sql.select(MARKED).where(*_is(MARKED, homework, question, student)))
             marked = {row.student: (row.digest, row.comment) for row in rows}
+            rows = connection.execute(sql.select(GIVEN).where(*_is(GIVEN, homework, question, student)))
+            given = {row.student: (row.points, row.comment) for row in rows}
             found = (
                 sql.select(ANSWER).where(*_is(ANSWER, homework, question, student)).order_by(ANSWER.c.student)
             )
             answers = connection.execute(found).all()
-        return [_answer(row.student, row.text, chosen, marked) for row in answers]
+        return [_answer(row.student, row.text, chosen, marked, given.get(row.student)) for row in answers]
 
     def mark(
         self, homework: str, question: str, student: str, items: Collection[int], comment: str, who: str
@@ -254,15 +284,21 @@ def _is(
 
 
 def _answer(
-    student: str, text: str, chosen: Mapping[str, set[int]], marked: Mapping[str, tuple[str, str]]
+    student: str,
+    text: str,
+    chosen: Mapping[str, set[int]],
+    marked: Mapping[str, tuple[str, str]],
+    given: tuple[float, str] | None,
 ) -> Answer:
     digest, comment = marked.get(student, ("", ""))
     if digest != _digest(text):
-        return Answer(student, text, None if text else frozenset())
+        return Answer(student, text, None, given=given) if text else Answer(student, text, frozenset())
     return Answer(student, text, frozenset(chosen.get(student, ())), comment)
 
 
 def _mark(question: Question, answer: Answer, items: Mapping[int, Item], who: str) -> HandMark:
+    if answer.given:
+        return HandMark(answer.student, question.name, *answer.given, who)
     shared = [items[number] for number in sorted(answer.chosen or ()) if number in items]
     points = min(max(sum(item.points for item in shared), 0.0), question.most)
     comments = [*(item.comment for item in shared), answer.comment]

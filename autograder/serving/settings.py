@@ -79,6 +79,13 @@ class ServeSettings:
     def host(self) -> str:
         return urlsplit(self.address).hostname or ""
 
+    def address_at(self, port: int) -> str:
+        """Where this machine reaches the website if it listens on this port; behind TLS, the address."""
+        if self.is_encrypted or port == self.port:
+            return self.address
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{port}"
+
 
 def read_settings(root: Path) -> ServeSettings:
     """The settings of a course, or the default ones; raises SettingsError."""

@@ -6,11 +6,12 @@ import errno
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.marks.exports.marks import Mark
+from autograder.marks.hand_marks import HandMarks
 from autograder.marks.records import SubmissionRecord, write_text
 from autograder.reporting.feedback import AFTER_DUE, feedback_page
 from autograder.source.homework import HomeworkSource
@@ -114,7 +115,7 @@ class Arrivals:
             if problem.errno not in OF_THEIR_FOLDER:
                 raise
 
-    def marked(self, homework: str, marks: Sequence[Mark]) -> None:
+    def marked(self, homework: str, marks: Sequence[Mark], given: Mapping[str, HandMarks]) -> None:
         """Add the gradebook's marks, late penalties included, to the pages that are still there."""
         for mark in marks:
             key = homework, mark.student

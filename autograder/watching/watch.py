@@ -7,7 +7,7 @@ is killed, the next one finds what is due in the same way as `autograder grade`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from autograder.marks.changes import point_changes
 from autograder.marks.database import GradebookUnavailable
 from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.exports.marks import ExportError, Mark, marks_of
+from autograder.marks.hand_marks import HandMarks, hand_marks
 from autograder.marks.records import SubmissionRecord
 from autograder.marks.table import mark
 from autograder.markup import one_line
@@ -62,8 +63,11 @@ class Inbox(Protocol):
     def entered(self, homework: str, mark: Any) -> None:
         """The gradebook has one of these."""
 
-    def marked(self, homework: str, marks: Sequence[Mark]) -> None:
-        """Everybody's mark in the gradebook, with late penalties; called again and again."""
+    def marked(self, homework: str, marks: Sequence[Mark], given: Mapping[str, HandMarks]) -> None:
+        """Everybody's mark in the gradebook, with late penalties, and what people gave to each answer.
+
+        Called again and again.
+        """
 
     @property
     def folder(self) -> Path:
@@ -228,7 +232,8 @@ class OpenHomework:
             with suppress(*AWAY):
                 Decisions(self.root).notice(self.name, self.clerk.marks.by_hand())
         with suppress(ExportError, *AWAY):  # not released into this gradebook yet, or to be asked again
-            self.inbox.marked(self.name, marks_of(self.root, self.name, self.gradebook))
+            place = (self.root, self.name, self.gradebook)
+            self.inbox.marked(self.name, marks_of(*place), hand_marks(*place))
 
     def close(self) -> None:
         """Write the summary, and close the gradebook."""

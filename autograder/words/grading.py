@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,8 @@ TO_MARK = (
     "Answers in words of {count} must still be marked by hand, in Formgrader or on the website of "
     "`autograder serve`; the points above are those of the checks alone."
 )
+
+NO_RECORD = "nobody called {student} has been graded here, so the hidden inputs are new ones."
 
 
 def _grade_options(part: argparse.ArgumentParser) -> None:
@@ -89,7 +92,8 @@ def _grade(args: Arguments) -> int:
 def _graded(args: Arguments) -> int:
     from autograder.grade import grade
     from autograder.isolation import Limits
-    from autograder.marks.changes import in_words, marked_by_hand
+    from autograder.marks.changes import in_words, kept_by_hand, marked_by_hand, point_changes
+    from autograder.marks.gradebook import MarkBook
     from autograder.marks.records import RecordFolder
     from autograder.marks.table import table
     from autograder.source.loading import find
@@ -113,17 +117,15 @@ def _graded(args: Arguments) -> int:
     )
     if args.preview:
         words = list(in_words(before, record.submissions, "would change")) or ["No mark would change."]
+        changed = point_changes(args.homework, before, record.submissions)
+        with MarkBook(args.root, args.homework, args.gradebook) as marks:
+            words += kept_by_hand(marks.by_hand(), changed)
         say(*words, "Nothing was written, because of --preview.")
         return 0
     say(table(record, find(args.homework, args.root)))
-    log_changes(args, before, record.submissions)
-    if words := list(in_words(before, record.submissions)):
-        from autograder.marks.gradebook import (
-            MarkBook,  # nbgrader, which takes longer than the start of a grading
-        )
-
-        with MarkBook(args.root, args.homework, args.gradebook) as marks:
-            say("", *words, *marked_by_hand(marks.to_look_at_again()))
+    to_look_at_again = log_changes(args, before, record.submissions)
+    if words := [*in_words(before, record.submissions), *marked_by_hand(to_look_at_again)]:
+        say("", *words)
     say("\nIsolation: {level} ({reason}).".format(**record.isolation))
     if "checks" in record.isolation:
         say(f"Note: {record.isolation['checks']}.")
@@ -146,8 +148,13 @@ def beyond_the_checks(args: Arguments) -> list[str]:
     return notes + ([f"Taken off for being late, after the points above: {', '.join(late)}."] if late else [])
 
 
-def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence[SubmissionRecord]) -> None:
-    """Record in the log the points that this run changed, and new manual marks."""
+def log_changes(
+    args: Arguments, before: list[SubmissionRecord], after: Sequence[SubmissionRecord]
+) -> dict[str, list[str]]:
+    """Record in the log the points that this run changed, and what people gave since the last look.
+
+    Returns student → cells with a manual mark to be looked at again.
+    """
     from autograder.marks.changes import point_changes
     from autograder.marks.decisions import Decisions
     from autograder.marks.gradebook import MarkBook
@@ -156,6 +163,7 @@ def log_changes(args: Arguments, before: list[SubmissionRecord], after: Sequence
     log.add(*point_changes(args.homework, before, after))
     with MarkBook(args.root, args.homework, args.gradebook) as marks:
         log.notice(args.homework, marks.by_hand())
+        return marks.to_look_at_again()
 
 
 def _watch_options(part: argparse.ArgumentParser) -> None:
@@ -219,6 +227,8 @@ def _try(args: Arguments) -> int:
     name = args.homework or args.notebook.stem
     require_name(name, args.root)
     record = RecordFolder(args.root / "grades", name).find(args.student) if args.student else None
+    if args.student and record is None:
+        say(f"Note: {NO_RECORD.format(student=args.student)}", file=sys.stderr)
     seed = record.seed if record else None
     alone = graded_alone(args.notebook, name, args.root, args.isolation, seed, args.calls)
     graded = alone.graded.record

@@ -133,7 +133,8 @@ def _log_options(part: argparse.ArgumentParser) -> None:
 def _log(args: Arguments) -> int:
     from autograder.marks.decisions import Decisions, in_words
 
-    say(*in_words(Decisions(args.root).all(args.homework, args.student)))
+    found = Decisions(args.root).all(args.homework, args.student)
+    say(*(in_words(found) if found else ["Nothing is recorded."]))
     return 0
 
 

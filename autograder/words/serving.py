@@ -19,6 +19,11 @@ from autograder.words.verb import (
     say,
 )
 
+ELSEWHERE = (
+    "links of `autograder invite` lead to {invited}; to change that, write "
+    'address = "{here}" into serve.toml.'
+)
+
 
 def _serve_options(part: argparse.ArgumentParser) -> None:
     part.add_argument("homeworks", nargs="*", metavar="HOMEWORK", help="default: all that are released")
@@ -62,7 +67,9 @@ def _serve(args: Arguments) -> int:
         from autograder.serving.settings import read_settings
     settings = read_settings(args.root)
     port = settings.port if args.port is None else args.port
-    say(f"Serving {', '.join(names)} at {settings.address}. Ctrl-C ends it.")
+    say(f"Serving {', '.join(names)} at {settings.address_at(port)}. Ctrl-C ends it.")
+    if settings.address_at(port) != settings.address:
+        say(f"Note: {ELSEWHERE.format(invited=settings.address, here=settings.address_at(port))}")
     if args.only == "pages":
         serve_pages(args.root, names, args.host, port)
         return 0

@@ -80,17 +80,17 @@ def test_appending_never_changes_a_line_that_is_there(log):
 
 
 def test_a_mark_by_hand_is_logged_once_and_again_when_it_changes(log):
-    log.notice(NAME, {("ada", "why"): 3.0})
-    log.notice(NAME, {("ada", "why"): 3.0})
-    log.notice(NAME, {("ada", "why"): 4.0})
+    log.notice(NAME, {("mark by hand", "ada", "why"): 3.0})
+    log.notice(NAME, {("mark by hand", "ada", "why"): 3.0})
+    log.notice(NAME, {("mark by hand", "ada", "why"): 4.0})
     log.notice(NAME, {})
     assert [(entry.before, entry.value) for entry in log.all()] == [(None, 3.0), (3.0, 4.0), (4.0, None)]
 
 
 def test_who_noticed_a_mark_is_not_said_to_have_given_it(log, monkeypatch, capsys):
     monkeypatch.setenv("LOGNAME", "grace")
-    log.notice(NAME, {("ada", "why"): 3.0})
-    log.notice_due(NAME, datetime(2026, 11, 30, tzinfo=UTC))
+    log.notice(NAME, {("mark by hand", "ada", "why"): 3.0})
+    log.set_due(NAME, datetime(2026, 11, 30, tzinfo=UTC), is_noticed=True)
     word(log, "excuse", NAME, "bo")
     capsys.readouterr()
     word(log, "log", NAME)
@@ -99,7 +99,7 @@ def test_who_noticed_a_mark_is_not_said_to_have_given_it(log, monkeypatch, capsy
 
 
 def test_a_log_of_an_earlier_version_is_read(log):
-    log.notice(NAME, {("ada", "why"): 3.0})
+    log.notice(NAME, {("mark by hand", "ada", "why"): 3.0})
     line = json.loads(log.path.read_text())
     del line["is_noticed"]
     log.path.write_text(json.dumps(line) + "\n")

@@ -16,6 +16,7 @@ from autograder.marks.exports.marks import ExportError, Mark, marks_of
 from autograder.marks.exports.moodle import moodle
 from autograder.marks.exports.nbgrader_csv import nbgrader_csv
 from autograder.marks.exports.sheets import Filled
+from autograder.marks.hand_marks import hand_marks
 from autograder.marks.records import RecordFolder
 from autograder.markup import one_line
 from autograder.source.address import Address
@@ -67,13 +68,16 @@ def export(wanted: Export, form: str) -> Exported:
 
 
 def unmarked(marks: Sequence[Mark]) -> str:
-    """A sentence on the students whose written answers nobody has marked yet, or nothing."""
+    """A sentence on the students whose written answers a person must still mark, or nothing."""
     waiting = [one_line(mark.student) for mark in marks if mark.waits_for_a_person and not mark.excused]
     if not waiting:
         return ""
     students = "1 student" if len(waiting) == 1 else f"{len(waiting)} students"
     listed = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
-    return f"answers of {students} must still be marked by hand, and count as 0 here: {listed}"
+    return (
+        f"answers of {students} must still be marked by hand; here they count as before, or as 0 if "
+        f"nobody has marked them: {listed}"
+    )
 
 
 def _sheet(wanted: Export, filled: Filled) -> Exported:
@@ -99,7 +103,8 @@ def _canvas(wanted: Export) -> Exported:
 def _moodle(wanted: Export) -> Exported:
     homework = find(wanted.homework, wanted.root)
     records = RecordFolder(wanted.root / "grades", wanted.homework).all()
-    comments = {record.student: in_brief(record, homework) for record in records}
+    given = hand_marks(wanted.root, wanted.homework, wanted.gradebook)
+    comments = {one.student: in_brief(one, homework, given[one.student]) for one in records}
     return _sheet(wanted, moodle(wanted.marks, wanted.sheet_text(), comments))
 
 

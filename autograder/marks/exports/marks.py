@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Assignment, Gradebook, MissingEntry, Student, SubmittedAssignment
+from nbgrader.api import (
+    Assignment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import select
 
 from autograder.marks.database import in_a_sentence, opened
 from autograder.marks.decisions import Decisions
@@ -91,9 +100,21 @@ def _never_graded(students: Iterable[str], assignment: Assignment) -> Iterator[M
 
 
 def _handed_in(gradebook: Gradebook, assignment: Assignment) -> Mapping[str, Any]:
-    """Student → the sums of a submission."""
+    """Student → the sums of a submission.
+
+    waits: whether there is an answer that only a person can mark, and that has none for its present text. A
+    check whose mark by hand may be reviewed has a mark.
+    """
     one = SubmittedAssignment
-    columns = (one.student_id, one.score, one.late_submission_penalty, one.timestamp, one.needs_manual_grade)
+    waits = (
+        select(Grade.id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .where(SubmittedNotebook.assignment_id == one.id)
+        .where(Grade.needs_manual_grade, Grade.auto_score.is_(None))
+        .exists()
+        .label("waits")
+    )
+    columns = (one.student_id, one.score, one.late_submission_penalty, one.timestamp, waits)
     rows = gradebook.db.query(*columns).filter_by(assignment_id=assignment.id)
     return {row.student_id: row for row in rows}
 
@@ -109,7 +130,7 @@ def _mark(assignment: Assignment, student: Student, handed_in: Any | None, excus
         max_points=assignment.max_score,
         due=_text(assignment.duedate),
         timestamp="" if handed_in is None else _text(handed_in.timestamp),
-        waits_for_a_person=handed_in is not None and bool(handed_in.needs_manual_grade),
+        waits_for_a_person=handed_in is not None and bool(handed_in.waits),
         excused=excused,
     )
 

@@ -23,11 +23,12 @@ COLUMNS = (
 
 
 def nbgrader_csv(homework: str, marks: Iterable[Mark]) -> str:
-    """One line per student; a student who handed in nothing has 0.0, as in nbgrader's own export."""
+    """One line per student: 0.0 for nothing handed in, as in nbgrader's own export, no points if excused."""
     return write_sheet(COLUMNS, (_row(homework, mark) for mark in marks))
 
 
 def _row(homework: str, mark: Mark) -> dict[str, str]:
+    points = (mark.points or 0.0, mark.penalty, mark.score)
     values = (
         homework,
         mark.due,
@@ -36,9 +37,7 @@ def _row(homework: str, mark: Mark) -> dict[str, str]:
         mark.last_name,
         mark.first_name,
         mark.email,
-        str(mark.points or 0.0),
-        str(mark.penalty),
-        str(mark.score),
+        *("" if mark.excused else str(each) for each in points),
         str(mark.max_points),
     )
     return dict(zip(COLUMNS, values, strict=True))

@@ -214,7 +214,7 @@ def test_an_empty_sheet_comes_back_as_it_was():
 def test_whoever_waits_for_a_mark_by_hand_is_named_unless_excused():
     waiting = replace(MARKS[0], waits_for_a_person=True)
     assert unmarked(MARKS) == ""
-    assert unmarked([waiting, *MARKS[1:]]).endswith("count as 0 here: ada")
+    assert unmarked([waiting, *MARKS[1:]]).endswith("or as 0 if nobody has marked them: ada")
     assert unmarked([replace(waiting, excused=True)]) == ""
 
 
