@@ -50,8 +50,8 @@ def _how(which: str, given: object, left: object) -> str:
         return which
     if sum(requirements(left)) > sum(requirements(given)):
         how = say(
-            "Its numbers are the same, but it requires a gradient now: what was added to it in place, as in "
-            "`x += …`, or called `requires_grad_()` on it, needs a copy."
+            "Its numbers are the same, but it requires a gradient now: something was added to it, as in "
+            "`x += …`, or `requires_grad_()` was called on it. Work on a copy."
         )
     else:
         how = say(

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import traceback
 from types import FrameType
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -15,6 +16,16 @@ from course.checks.link import is_own
 from course.checks.to_its_end import has_failed
 
 LONGEST = 70  # characters of an expression; a longer one explains nothing
+
+
+class Compared(NamedTuple):
+    """What a check compares, as it stands there: `weights.sum(-1)`."""
+
+    text: str = ""  # "" if it is unknown or long, or would say no more than "answer"
+    n_parts: int = 0  # if it is a part of an answer, as in `tokens, log = f(x)`: of how many
+
+
+UNKNOWN = Compared()
 
 
 def line_of(problem: BaseException) -> str:
@@ -41,25 +52,22 @@ def takes_apart(line: str) -> bool:
     return is_of_object or (isinstance(name, ast.Name) and not hasattr(builtins, name.id))
 
 
-def compared() -> str:
-    """What the caller was given first, as it stands in the code that called it: `weights.sum(-1)`.
+def compared() -> Compared:
+    """What the caller was given first, in the code that called it; for a name, what was assigned to it.
 
-    For a name, what was assigned to it. "" if that is unknown or long, or would say no more than "answer";
-    also after the first failure, as only that one is said.
+    Nothing after the first failure, as only that one is said.
     """
     if has_failed():
-        return ""
+        return UNKNOWN
     caller = sys._getframe(1)
     frame = caller.f_back
     try:
-        expression = _expression(frame, caller.f_code.co_name) if frame else None
+        return _compared(frame, caller.f_code.co_name) if frame else UNKNOWN
     except Exception:  # as the source may be gone, or may have changed
-        return ""
-    text = ast.unparse(expression) if expression else ""
-    return text if len(text) <= LONGEST and text != "answer" else ""
+        return UNKNOWN
 
 
-def _expression(frame: FrameType, assertion: str) -> ast.expr | None:
+def _compared(frame: FrameType, assertion: str) -> Compared:
     """The first argument of the only such assertion on the line at which a frame is."""
     code = frame.f_code
     lines = linecache.getlines(code.co_filename, frame.f_globals)[code.co_firstlineno - 1 :]
@@ -75,9 +83,11 @@ def _expression(frame: FrameType, assertion: str) -> ast.expr | None:
         and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
     if len(calls) != 1:
-        return None
+        return UNKNOWN
     given = calls[0].args[0]
-    return _assigned(tree, given.id) or given if isinstance(given, ast.Name) else given
+    name = given.id if isinstance(given, ast.Name) else ""
+    text = ast.unparse(_assigned(tree, name) or given)
+    return Compared(text if len(text) <= LONGEST and text != "answer" else "", _n_parts(tree, name))
 
 
 def _assigned(tree: ast.AST, name: str) -> ast.expr | None:
@@ -90,3 +100,15 @@ def _assigned(tree: ast.AST, name: str) -> ast.expr | None:
         if isinstance(node, ast.Assign) and [one for one in node.targets if one in stores]
     ]
     return found[0] if len(stores) == len(found) == 1 else None
+
+
+def _n_parts(tree: ast.AST, name: str) -> int:
+    """Into how many names the answers are taken apart of which one gets this name; 0 if that is unclear."""
+    counts = {
+        len(target.elts)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and takes_apart(ast.unparse(node))
+        for target in node.targets
+        if isinstance(target, ast.Tuple) and name in [ast.unparse(one) for one in target.elts]
+    }
+    return counts.pop() if len(counts) == 1 else 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 
 from course.checks.brief import brief
-from course.checks.check_line import compared
+from course.checks.check_line import UNKNOWN, Compared, compared
 from course.checks.closeness import EXACT, is_array, is_number, near, same, tensor_of
 from course.checks.difference import NOTHING, agrees, describe_difference, is_plain_difference, within
 from course.checks.errors import NotWritten, StudentError, Unreachable
@@ -41,8 +41,8 @@ NEGLIGIBLE = 1e-6  # a smaller change of an answer counts as none
 class Mismatch(AssertionError):
     """A claim does not hold: what was received, what was expected, and how they differ.
 
-    what: what is compared, in words. of: the expression in the claim. is_plain: whether its message says all
-    that is to be mended, so that no hint is needed.
+    what: what is compared, in words. of: what stands for it in the claim. is_plain: whether its message says
+    all that is to be mended, so that no hint is needed.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class Mismatch(AssertionError):
         *,
         message: str = "",
         what: str = "",
-        of: str = "",
+        of: Compared = UNKNOWN,
         tolerance: float | None = None,
         is_plain: bool = False,
     ) -> None:
         super().__init__(message)
-        self.of = of
+        self.of, self.n_parts = of
         self.received, self.expected = received, expected
         self.message, self.what, self.tolerance = message, what, tolerance
         self.is_plain = is_plain or _are_names(received, expected)

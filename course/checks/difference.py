@@ -21,7 +21,7 @@ from course.checks.factors import sizes_of
 from course.checks.form_difference import form_difference, is_plain_form
 from course.checks.not_finite import not_finite
 from course.checks.number_difference import confined, first_difference, lost_total, number_difference
-from course.checks.precision import is_in_float32
+from course.checks.precision import is_in_float32, nearly_same
 from course.checks.sequence_difference import (
     list_difference,
     set_difference,
@@ -120,7 +120,7 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
         return ""
     if found := not_finite(received, expected, known.arguments):
         return found
-    if is_in_float32(received, expected):
+    if is_in_float32(received, expected) or (known.tolerance is None and nearly_same(received, expected)):
         return say(
             "the values are right to seven digits and no further: somewhere your code computes in float32"
         )

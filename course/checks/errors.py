@@ -37,6 +37,10 @@ SIGNATURE = re.compile(
     r"(takes|missing) .*(positional|keyword-only) argument|(unexpected keyword|multiple values for) argument"
     r"|takes no (keyword )?arguments"
 )
+AMBIGUOUS = re.compile(r"^(Boolean value of Tensor|The truth value of an array) with more than one")
+BITS_OF_REALS = re.compile(
+    r"^\"bitwise_(and|or)_\w+\" not implemented for '(Float|Double)'|^ufunc 'bitwise_(and|or)' not"
+)
 OF_NUMPY = re.compile(r"^_(amax|amin|sum|prod|mean|var|std|any|all|ptp)\(\) got an unexpected keyword")
 OF_A_MODULE = re.compile(
     r"has no attribute '(double|gradients|(named_)?(parameters|buffers)|(load_)?state_dict|zero_grad)'"
@@ -194,6 +198,16 @@ def _meaning(message: str, text: str) -> str:
         )
     if WITHOUT_FORWARD in message:
         return say("Is there a `forward`, spelt so, and indented as a part of the class?")
+    if AMBIGUOUS.search(message):
+        return say(
+            "Python asks there for one truth value, and there are many: entry by entry, `&`, `|` and `~` "
+            "stand for `and`, `or` and `not`, and `(a < x) & (x < b)` for `a < x < b`"
+        )
+    if BITS_OF_REALS.search(message):
+        return say(
+            "Real numbers are joined with `&` or `|` there, which bind more tightly than a comparison. Is "
+            "each comparison in brackets, as in `(a < x) & (x < b)`?"
+        )
     if OF_NUMPY.search(message):
         return say(
             "A numpy array's method takes `axis` and `keepdims`, not `dim` and `keepdim` as a tensor's does"

@@ -21,6 +21,7 @@ PLAIN_WORD = re.compile(r"(a|[a-zß-öø-ÿ]{2,})(?=[\s'-]|[.?]?(\s|$))(?! = )")
 
 # Hints are Markdown: a line break within a paragraph is a space.
 SOFT_BREAK = re.compile(r"(?<!\n)\n(?![\s`|*-]|\d+\.)")
+EMPHASIS = re.compile(r"(?<![\w*])(\*\*?)(?=\w)([^*\n]*[^*\s])\1(?![\w*])")
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def _value(name: str, value: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Escaped text with ```blocks``` and `code` formatted as code and line breaks kept."""
+    """Escaped text with ```blocks``` and `code` as code, *emphasis* as emphasis, and line breaks kept."""
     parts = re.split(r"```(?:\w*\n)?(.*?)```", text, flags=re.DOTALL)
     return "".join(_block(part) if i % 2 else _inline(part) for i, part in enumerate(parts))
 
@@ -158,5 +159,10 @@ def _inline(text: str) -> str:
     code = [
         f'<code style="{MONO};background:none;color:inherit">{escape(part)}</code>' for part in parts[1::2]
     ]
-    plain = [escape(part).replace("\n", "<br>") for part in parts[::2]]
+    plain = [EMPHASIS.sub(_emphasised, escape(part)).replace("\n", "<br>") for part in parts[::2]]
     return "".join(a + b for a, b in zip(plain, [*code, ""], strict=True))
+
+
+def _emphasised(found: re.Match) -> str:
+    kind = "strong" if found[1] == "**" else "em"
+    return f"<{kind}>{found[2]}</{kind}>"

@@ -70,10 +70,11 @@ def _of_mismatch(problem: Mismatch, asked: Sequence[Event]) -> Reason:
         clause = _of_nothing(problem, origin(None, asked))
         return Reason(joined(": ", [say(problem.what), clause]), is_plain=True)
     call = last_call(asked)
-    if call is not None and (kind := _asked_for(problem)):
-        value = call.outcome.value
-        if not isinstance(value, kind):
-            return _not_the_kind(Origin(call), value, KINDS[kind])
+    value = call.outcome.value if call else None
+    if call is not None and (kind := _asked_for(problem)) and not isinstance(value, kind):
+        return _not_the_kind(Origin(call), value, KINDS[kind])
+    if call is not None and problem.n_parts and isinstance(value, Tensor):  # its rows passed for the parts
+        return _not_the_kind(Origin(call), value, say("a tuple of {count}", count=problem.n_parts))
     clause = problem.explained([*call.args, *call.kwargs.values()] if call else ())
     is_known = problem.what or problem.message or problem.is_plain
     if problem.of and not is_known:

@@ -84,3 +84,26 @@ def test_a_value_computed_over_several_lines_or_in_a_loop_is_labelled_or_nothing
     assert label(several, f=lambda x: x + 1).startswith("`[answer, x]`: 1 of 2 entries differ")
     unclear = label(lambda f: (assert_close(f(1) + 1, 3), assert_close(f(2) + 1, 4)), f=lambda x: 1.5)
     assert unclear == "2.5 where 3 is expected"
+
+
+def test_a_tensor_whose_rows_pass_for_the_parts_of_a_tuple_is_told_as_one():
+    def both_words(f):
+        """The words and their number."""
+        words, _ = f(torch.ones(2, 3))
+        assert_close(words, torch.ones(2, 3))
+
+    finding = found(both_words, f=lambda x: x)
+    assert finding.message == "`f` returned a tensor of shape (2, 3), where a tuple of 2 is expected"
+    assert finding.is_plain
+    assert found(both_words, f=lambda x: (x, 2)).result == "passed"
+    assert "tuple" not in found(both_words, f=lambda x: (2 * x, 2)).message
+
+
+def test_a_row_that_the_check_itself_picks_is_no_part_of_a_tuple():
+    def each_row(f):
+        """The rows."""
+        first, second = f(torch.ones(2, 3)).unbind(0)
+        assert_close(first + second, torch.ones(3))
+        assert_close(first, torch.zeros(3))
+
+    assert "tuple" not in found(each_row, f=lambda x: x).message

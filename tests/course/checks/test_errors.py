@@ -49,6 +49,24 @@ def test_an_axis_that_is_not_there_is_told_as_one(code):
 
 
 @pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (lambda x: 0 < x < 1, "asks there for one truth value"),
+        (lambda x: x > 0 and x < 1, "asks there for one truth value"),
+        (lambda x: 0 < x.numpy() < 1, "asks there for one truth value"),
+        (lambda x: (x > 0) & x < 1, "Is each comparison in brackets"),
+        (lambda x: (x > 0).numpy() & x.numpy() < 1, "Is each comparison in brackets"),
+    ],
+)
+def test_conditions_joined_as_for_one_number_are_told_so(code, told):
+    with pytest.raises((NotImplementedError, RuntimeError, TypeError, ValueError)) as found:
+        code(torch.rand(4))
+    error = StudentError(found.type.__name__, str(found.value), 2, "…")
+    assert told in error.sentence()
+    assert error.is_plain
+
+
+@pytest.mark.parametrize(
     ("message", "text"),
     [
         ("not enough values to unpack (expected 2, got 1)", "a, b = words"),

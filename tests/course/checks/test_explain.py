@@ -149,3 +149,10 @@ def test_a_label_that_begins_with_an_identifier_keeps_it_as_it_is(label):
 @pytest.mark.parametrize("label", ["the gradient of W", "a state", "gradient of h_0", "text 3"])
 def test_a_label_that_begins_with_a_word_gets_its_capital(label):
     assert sentence(f"{label}: it differs").startswith(label[0].upper() + label[1:])
+
+
+def test_emphasis_is_set_as_emphasis_and_a_product_is_none():
+    hint = "If a *query* were **never** asked: `2*3*4`, 2 * 3 * 4 and x*y*z *stand*."
+    html = as_html(Explanation(hints=(hint,), hints_in_all=1))
+    assert "a <em>query</em> were <strong>never</strong> asked" in html
+    assert "2*3*4</code>, 2 * 3 * 4 and x*y*z <em>stand</em>." in html

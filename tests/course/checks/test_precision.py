@@ -128,6 +128,11 @@ def test_where_the_dtype_is_the_point_seven_digits_are_not_enough():
     assert found(it_is_in_float64, in_float32, dtype="float64").result == "failed"
 
 
+def test_weights_that_were_rounded_before_float64_took_over_are_told_as_float32():
+    finding = found(it_is_centred, lambda x: centred(x.float().double()), dtype="float64")
+    assert finding.message.startswith("the values are right to seven digits and no further")
+
+
 def test_a_claim_that_names_its_tolerance_means_it():
     assert found(it_is_centred_to_nine_digits, float32_inside).result == "failed"
 
