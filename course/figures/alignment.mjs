@@ -36,7 +36,7 @@ export default {
 
     if (sentences.length > 1)
       choose(view.controls,
-        { label: "Sentence", options: sentences.map(({ source }) => `${source.length} words: ${source.slice(0, 4).join(" ")} …`),
+        { label: "Sentence", options: sentences.map(({ source }) => `${source.length} words: ${source.slice(0, 3).join(" ")} …`),
           value: 0 },
         (chosen) => { state.sentence = chosen; select.max = here().target.length - 1; put(select, 0); });
     const select = slider(view.controls,

@@ -27,6 +27,7 @@ const STYLE = `
   > button { justify-self:start; }
 }
 .lmf details > .lmf-row { grid-template-columns:repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); }
+.lmf details > .lmf-row:has(input[type=range]) { grid-template-columns:repeat(auto-fill, minmax(min(100%, 16rem), 1fr)); }
 .lmf-buttons { display:flex; flex-wrap:wrap; gap:.35rem; }
 .lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
 .lmf input[type=checkbox] { accent-color:var(--blue); flex:none; width:1.05em; height:1.05em; margin:0; }
