@@ -131,13 +131,6 @@ def every_angle_doubled(x, first, base=10_000.0):
     return torch.stack(pairs, dim=-1).flatten(-2)
 
 
-@stranger(of="attention")
-def exponentials_written_out(query, key, value):
-    weights = (query @ key.mT / math.sqrt(query.shape[-1])).exp()
-    weights = weights / weights.sum(-1, keepdim=True)
-    return weights @ value, weights
-
-
 @stranger(of="LayerNorm")
 class DeviationOfAtLeastEpsilon(LayerNorm):
     def forward(self, x):
