@@ -71,10 +71,3 @@ def not_normalised(query, key, value):
 def values_before_weights(query, key, value):
     weights = (query @ key.mT / math.sqrt(query.shape[-1])).softmax(-1)
     return value @ weights, weights
-
-
-@stranger(of="attention")
-def exponentials_written_out(query, key, value):
-    weights = (query @ key.mT / math.sqrt(query.shape[-1])).exp()
-    weights = weights / weights.sum(-1, keepdim=True)
-    return weights @ value, weights
