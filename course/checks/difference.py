@@ -78,11 +78,11 @@ def agrees(received: object, expected: object, compare: Callable[[object, object
 
 
 def is_plain_difference(received: object, expected: object, tolerance: float | None = None) -> bool:
-    """Whether the description of a difference says all that is to be mended: see `is_plain_form`."""
+    """Whether the description of a difference says all that is to be mended: a form, or float32."""
     if agrees(received, expected, within(tolerance)):
         return False
     _, one, other = _innermost(received, expected, Circumstances(tolerance=tolerance))
-    return is_plain_form(one, other)
+    return is_plain_form(one, other) or _is_in_float32(one, other, tolerance)
 
 
 def within(tolerance: float | None) -> Callable[[object, object], bool]:
@@ -120,7 +120,7 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
         return ""
     if found := not_finite(received, expected, known.arguments):
         return found
-    if is_in_float32(received, expected) or (known.tolerance is None and nearly_same(received, expected)):
+    if _is_in_float32(received, expected, known.tolerance):
         return say(
             "the values are right to seven digits and no further: somewhere your code computes in float32"
         )
@@ -129,6 +129,13 @@ def _number_difference(received: Tensor, expected: Tensor, known: Circumstances)
     place = lost_total(received, expected) or confined(received, expected, bounds)
     first = first_difference(received, expected, bounds)
     return joined("; ", [place, first])
+
+
+def _is_in_float32(received: object, expected: object, tolerance: float | None) -> bool:
+    """Whether numbers are right to seven digits; a claim's own tolerance may ask for more."""
+    if tolerance is None and (is_array(expected) or is_number(expected)):
+        return nearly_same(received, expected)
+    return isinstance(received, Tensor) and isinstance(expected, Tensor) and is_in_float32(received, expected)
 
 
 def _entries_difference(received: Container, expected: Container, known: Circumstances) -> str:

@@ -13,7 +13,7 @@ from autograder.source.loading import load
 from course.checks import LocalLink
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-LONG = {"story_log_probs", "fine_tune"}  # which train, or read hundreds of stories, in every call
+LONG = {"story_log_probs"}  # which reads hundreds of stories in every call
 
 
 def passes(homework, exercise):

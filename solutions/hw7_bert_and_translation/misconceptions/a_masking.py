@@ -217,6 +217,26 @@ def replaced_where_nobody_asks(tokens, is_asked, kinds, replacements, mask_token
 
 
 @misconception(of="corrupt")
+def replaced_wherever_no_mask_is(tokens, is_asked, kinds, replacements, mask_token):
+    """A random word is put in wherever no mask is and the kind is below 0.9, asked for or not.
+
+    Which of your two conditions looks at `is_asked`?
+    """
+    unhidden = torch.where(kinds < 0.9, replacements, tokens)
+    return torch.where(is_asked & (kinds < 0.8), mask_token, unhidden)
+
+
+@misconception(of="corrupt")
+def mask_token_written_in(tokens, is_asked, kinds, replacements, mask_token):
+    """The mask is a number in the code, 3, whatever `mask_token` says.
+
+    Which line of your code reads `mask_token`?
+    """
+    inputs = torch.where(is_asked & (kinds < 0.8), 3, tokens)
+    return torch.where(is_asked & (kinds >= 0.8) & (kinds < 0.9), replacements, inputs)
+
+
+@misconception(of="corrupt")
 def masks_replaced_afterwards(tokens, is_asked, kinds, replacements, mask_token):
     """The second step replaces all kinds below 0.9, those that the first has hidden too, so no mask is left.
 

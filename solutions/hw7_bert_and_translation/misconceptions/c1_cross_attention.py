@@ -318,6 +318,16 @@ class HeadsMergedByAView(_CrossAttention):
 
 
 @misconception(of="CrossAttention")
+class HeadsCutAndMergedByViews(HeadsMergedByAView):
+    """Heads are made by viewing (B, T, D) as (B, H, T, K), which mixes positions, and are merged likewise.
+
+    What does your head 0 see of a sequence? Cut the last axis first: which two axes change places then?
+    """
+
+    split = HeadsCutByAView.split
+
+
+@misconception(of="CrossAttention")
 class EveryHthFeatureForAHead(_CrossAttention):
     """Each head takes every H-th feature, where d_k neighbouring ones are its own.
 

@@ -172,6 +172,19 @@ class BlockWithoutTheThirdSum(_Block):
 
 
 @misconception(of="DecoderBlock")
+class BlockWithoutAnySum(_Block):
+    """What each step finds replaces x instead of being added to it: there is no residual.
+
+    In the example nothing is found. What is left of (1, 3) in your block, and what should be?
+    """
+
+    def forward(self, x, memory, self_mask, cross_mask):
+        x = self.norm_self(self.self_attention(x, x, x, self_mask))
+        x = self.norm_cross(self.cross(x, memory, self_mask, cross_mask))
+        return self.norm_feed_forward(self.feed_forward(x))
+
+
+@misconception(of="DecoderBlock")
 class BlockThatNormalisesTheSteps(_Block):
     """What a step finds is normalised and then added; the norm belongs around the sum.
 

@@ -102,6 +102,15 @@ def end_not_predicted(logits, target, pad):
 
 
 @misconception(of="translation_loss")
+def last_column_not_predicted(logits, target, pad):
+    """The last column is cut off a second time, so the longest sentence is scored without its `</s>`.
+
+    How many logits are there in the example, and how many of them does your loss use?
+    """
+    return functional.cross_entropy(logits[:, :-1].transpose(1, 2), target[:, 1:-1], ignore_index=pad)
+
+
+@misconception(of="translation_loss")
 def padding_of_the_inputs_left_out(logits, target, pad):
     """What is left out is decided by the word just read, so the padding right after `</s>` is predicted.
 

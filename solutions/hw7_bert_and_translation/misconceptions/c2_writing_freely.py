@@ -153,6 +153,22 @@ def ended_by_word_2(tables, source, bos, eos, max_length):
     return tokens[:, 1:], log
 
 
+@misconception(of="greedy_translate")
+def end_looked_for_as_word_2(tables, source, bos, eos, max_length):
+    """A sentence is taken to have ended at word 2, whatever `eos` says, and is then filled with `eos`.
+
+    Where does your code compare a word with the end, and with which number?
+    """
+    model, n_steps = ToyTranslator(tables), 0
+    memory, tokens = model.encode(source), torch.full((len(source), 1), bos)
+    has_ended = torch.zeros(len(source), dtype=torch.bool)
+    while n_steps < max_length and not has_ended.all():
+        n_steps += 1
+        words = torch.where(has_ended, eos, model.decode(tokens, memory)[:, -1].argmax(-1))
+        tokens, has_ended = torch.cat([tokens, words[:, None]], 1), has_ended | (words == 2)
+    return tokens[:, 1:], model.log
+
+
 # 20. free_accuracy
 
 

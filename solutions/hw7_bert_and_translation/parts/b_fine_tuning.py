@@ -643,6 +643,7 @@ def stepped(weights, tokens, mask, labels, learning_rate, n_steps):
 
 def assert_weights(received, expected):
     """All weights agree, the encoder's looked at first."""
+    assert_true(isinstance(received, dict), "A dictionary of weights is expected.", is_plain=True)
     assert_equal({*received}, {*expected}, what="the names of the weights")
     for name in sorted(expected):
         assert_close(received[name], expected[name], what=name)
@@ -651,10 +652,11 @@ def assert_weights(received, expected):
 # %% check="without_a_step_the_weights_are_those_given" points=1
 def without_a_step_the_weights_are_those_given(fine_tune, draw):
     """With no step, the weights are the given ones, in float64: the pre-trained encoder and the new head."""
-    encoder, head = small_weights(draw)
-    answer = fine_tune(encoder, head, *small_reviews(draw, 4, 7), 0.1, 0)
-    assert_weights(answer, encoder | head)
-    assert_dtype(answer, torch.float64)
+    for _ in range(2):
+        encoder, head = small_weights(draw)
+        answer = fine_tune(encoder, head, *small_reviews(draw, 4, 7), 0.1, 0)
+        assert_weights(answer, encoder | head)
+        assert_dtype(answer, torch.float64)
 
 
 # %% check="a_step_moves_encoder_and_head" points=1
@@ -675,14 +677,16 @@ def a_step_moves_encoder_and_head(fine_tune, draw):
 
 # %% check="padding_does_not_train" points=1
 def padding_does_not_train(fine_tune, draw):
-    """Other tokens at padded positions leave the trained weights as they are."""
+    """Other tokens at padded positions leave the trained weights as they are; other labels do not."""
     encoder, head = small_weights(draw)
     tokens, mask, labels = small_reviews(draw, 4, 7)
-    answer = fine_tune(encoder, head, torch.where(mask, tokens, 0), mask, labels, 0.1, 1)
-    padded_otherwise = fine_tune(encoder, head, torch.where(mask, tokens, 10), mask, labels, 0.1, 1)
+    answer = fine_tune(encoder, head, torch.where(mask, tokens, 0), mask, labels, 1.0, 1)
+    padded_otherwise = fine_tune(encoder, head, torch.where(mask, tokens, 10), mask, labels, 1.0, 1)
+    other_labels = fine_tune(encoder, head, tokens, mask, labels.flip(0), 1.0, 1)
     for name in ("output.weight", "bert.encoder.layers.0.attention.W_value.weight"):
         assert_close(padded_otherwise[name], answer[name], what=name)
         assert_depends(answer[name], (encoder | head)[name])
+        assert_depends(answer[name], other_labels[name])
 
 
 # %% check="each_step_follows_its_own_gradient" points=2

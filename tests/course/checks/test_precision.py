@@ -131,6 +131,7 @@ def test_where_the_dtype_is_the_point_seven_digits_are_not_enough():
 def test_weights_that_were_rounded_before_float64_took_over_are_told_as_float32():
     finding = found(it_is_centred, lambda x: centred(x.float().double()), dtype="float64")
     assert finding.message.startswith("the values are right to seven digits and no further")
+    assert finding.is_plain  # no hint of the exercise is about that
 
 
 def test_a_claim_that_names_its_tolerance_means_it():

@@ -109,7 +109,7 @@ def test_an_argument_that_requires_a_gradient_after_the_call_was_changed():
     message = found(slopes_double_the_numbers, slope=lambda x: slope(x.requires_grad_())).message
     assert message == (
         "`slope` changed its argument 1, `x`, in place. Its numbers are the same, but it requires a gradient "
-        "now: what was added to it in place, as in `x += …`, or called `requires_grad_()` on it, needs a "
+        "now: something was added to it, as in `x += …`, or `requires_grad_()` was called on it. Work on a "
         "copy."
     )
 
