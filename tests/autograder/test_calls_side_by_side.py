@@ -190,3 +190,5 @@ def test_objects_and_what_is_asked_of_them_have_readable_names():
     said = [*_calls(Trace("claim", events), {"Cell": lambda n: object()})]
     assert [call.typed for call in said] == ["Cell(3)", "Cell#1.gradients()"]
     assert said[0].theirs == "Cell#1"
+    [call] = _calls(Trace("claim", [Event("f", "", ("x",), {"at": "y"}, made)]), {"f": lambda x, at: x})
+    assert call.typed == "f('x', at='y')"  # as it can be typed

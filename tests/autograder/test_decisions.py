@@ -87,6 +87,21 @@ def test_a_mark_by_hand_is_logged_once_and_again_when_it_changes(log):
     assert [(entry.before, entry.value) for entry in log.all()] == [(None, 3.0), (3.0, 4.0), (4.0, None)]
 
 
+def test_extra_credit_is_logged_apart_from_the_mark_of_the_same_cell(log):
+    log.notice(NAME, {("mark by hand", "ada", "why"): 3.0, ("extra credit", "ada", "why"): 1.0})
+    log.notice(NAME, {("mark by hand", "ada", "why"): 3.0})
+    assert [(entry.what, entry.before, entry.value) for entry in log.all()] == [
+        ("extra credit", None, 1.0),
+        ("mark by hand", None, 3.0),
+        ("extra credit", 1.0, None),
+    ]
+
+
+def test_an_empty_log_is_said_to_be_empty(log, capsys):
+    assert word(log, "log", NAME) == 0
+    assert capsys.readouterr().out == "Nothing is recorded.\n"
+
+
 def test_who_noticed_a_mark_is_not_said_to_have_given_it(log, monkeypatch, capsys):
     monkeypatch.setenv("LOGNAME", "grace")
     log.notice(NAME, {("mark by hand", "ada", "why"): 3.0})

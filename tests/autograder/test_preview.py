@@ -52,6 +52,16 @@ def test_a_notebook_is_tried_and_its_student_is_shown_what_they_would_read(cours
     assert everything(course) == before
 
 
+def test_what_cannot_be_read_says_so_once_and_an_unknown_student_is_noted(course, tmp_path, capsys):
+    broken = tmp_path / f"{NAME}.ipynb"
+    broken.write_text('{"cells": [')
+    assert main(["try", str(broken), "--root", str(course), "--student", "wrnog"]) == 0
+    said = capsys.readouterr()
+    assert said.out.count("the file is incomplete") == 1
+    assert "✗" not in said.out
+    assert said.err.startswith("Note: nobody called wrnog has been graded here")
+
+
 def test_what_is_wrong_with_several_checks_in_a_row_is_said_once():
     assert without_repeats(["", "a", "a", "b", "", "b"]) == ["", "a", "", "b", "", "b"]
 

@@ -17,6 +17,7 @@ from autograder.grade import grade
 from autograder.grading import paper, plan, pool
 from autograder.making.release import release
 from autograder.marks.changes import changes, examined_again, in_words, marked_by_hand
+from autograder.marks.exports.marks import marks_of
 from autograder.marks.gradebook import MarkBook
 from autograder.marks.records import RecordFolder, read_homework
 from autograder.marks.settings import course_config
@@ -461,8 +462,18 @@ def test_a_mark_by_hand_over_points_that_changed_is_named(course, capsys):
     run(course)
     with MarkBook(course, NAME) as marks:
         assert marks.to_look_at_again() == {"bob": ["double-hidden"]}
+    assert not any(mark.waits_for_a_person for mark in marks_of(course, NAME) if mark.student == "bob")
     assert list(marked_by_hand({"bob": ["double-hidden"]}))[1:] == ["  bob: double-hidden"]
     assert list(marked_by_hand({})) == []
+
+
+def test_a_preview_names_marks_by_hand_that_stay(course, capsys):
+    change(course, ("assert_close(double(number), 2 * number)", "assert double(number) > number"))
+    words = ["grade", NAME, "--submissions", str(course / "submitted"), "--root", str(course), "--preview"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "bob  " in out
+    assert "marks by hand would stay, whatever the checks give:\n  bob: double-hidden\n" in out
 
 
 def test_a_mark_by_hand_over_points_that_are_the_same_needs_no_other_look(course):

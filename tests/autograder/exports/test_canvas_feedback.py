@@ -11,8 +11,9 @@ from importers import canvas_attaches
 
 from autograder.cli import main
 from autograder.collecting import gather
+from autograder.reporting.canvas_feedback import with_feedback
 from autograder.source.loading import load
-from autograder.submissions.collect import name_in_canvas
+from autograder.submissions.collect import Found, name_in_canvas
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 WRONG, NAMED = (catalogue("misconceptions")[name] for name in ("width_is_always_three", "divides_by_all"))
@@ -75,6 +76,25 @@ def test_a_mistake_is_said_and_no_hidden_input(course, capsys):
     assert f"{mistake.diagnosis} {mistake.question}" in said["4002"]
     assert said["aB3xY"].endswith("✗ Averages are right for windows of any width.")
     assert said["4001"].splitlines()[1:] == ["", "**4 of 7, not all marked yet**"]  # nothing but the mark
+
+
+@pytest.mark.parametrize("minor", [4, 5])
+def test_feedback_that_is_handed_in_again_is_replaced(tmp_path, minor):
+    theirs = {"cell_type": "markdown", "metadata": {}, "source": "mine"} | ({"id": "a"} if minor == 5 else {})
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": [theirs]}))
+    for said in ("first", "second"):
+        path.write_text(with_feedback(said, Found("ada", path)))
+    notebook = nbformat.read(path, 4)
+    nbformat.validate(notebook)
+    assert [cell.source for cell in notebook.cells] == ["second", "mine"]
+
+
+def test_cells_that_are_no_cells_stay_as_they_are(tmp_path):
+    odd = [None, "x", ["feedback"], {"id": ["feedback"]}, {"metadata": "feedback"}, {"metadata": None}]
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": odd}))
+    assert json.loads(with_feedback("said", Found("ada", path)))["cells"][1:] == odd
 
 
 def test_a_later_download_replaces_the_names(course, tmp_path):

@@ -29,6 +29,7 @@ from autograder.marks.exports.formats import FORMATS, unmarked
 from autograder.marks.exports.gradescope import MEGABYTES
 from autograder.marks.exports.html import as_html
 from autograder.marks.exports.marks import ExportError
+from autograder.marks.hand_marks import HandMarks
 from autograder.marks.records import CheckRecord, ExerciseRecord, SubmissionRecord
 from autograder.source.address import Address
 from autograder.source.loading import load
@@ -102,6 +103,11 @@ def golden(name, text):
 
 def test_nbgraders_own_columns():
     golden("nbgrader.csv", nbgrader_csv("hw1", MARKS))
+
+
+def test_an_excused_student_has_no_points_in_nbgraders_columns():
+    [line] = nbgrader_csv("hw1", [replace(MARKS[0], excused=True)]).splitlines()[1:]
+    assert line.endswith(",,,8.0")
 
 
 def test_canvas_gets_its_own_sheet_back_with_one_column_filled_in():
@@ -254,6 +260,18 @@ def test_moodles_comment_names_each_exercise_that_lost_points_and_keeps_what_is_
     assert in_brief(SubmissionRecord("bo", 0.0, 4.0, "could_not_run", "It is no notebook."), homework) == (
         "It is no notebook."
     )
+
+
+def test_answers_in_words_that_lost_points_and_comments_are_told():
+    homework = load(MINI)
+    [written] = homework.written
+    given = HandMarks({written.name: written.points - 1.5}, {written.name: "One cause is missing."})
+    said = in_brief(RECORD, homework, given).split("\n\n")
+    assert said[-2].endswith(f"\n{written.points - 1.5:g} of {written.points:g}")
+    assert said[-1] == "One cause is missing."
+    assert in_brief(RECORD, homework, HandMarks({written.name: written.points})) == in_brief(RECORD, homework)
+    exercise = homework.exercises[0].name
+    assert in_brief(RECORD, homework, HandMarks(comments={exercise: "Nearly."})).endswith("Nearly.")
 
 
 def test_what_could_not_be_run_says_why_and_has_no_tests():

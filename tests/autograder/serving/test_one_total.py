@@ -23,6 +23,7 @@ from autograder.marks.decisions import Decision, Decisions
 from autograder.marks.exports.canvas import canvas
 from autograder.marks.exports.marks import ExportError, marks_of
 from autograder.marks.exports.moodle import moodle
+from autograder.marks.hand_marks import hand_marks
 from autograder.marks.late import set_due_date
 from autograder.marks.records import RecordFolder
 from autograder.marks.settings import course_config
@@ -186,7 +187,7 @@ def test_the_page_that_watch_writes(fresh):
     watched.hand_on_marks()
     assert "Total" not in page.read_text()  # it would tell of hidden checks
     shutil.rmtree(page.parent)
-    inbox.marked(NAME, [replace(mark_of(fresh), penalty=0.0)])
+    inbox.marked(NAME, [replace(mark_of(fresh), penalty=0.0)], {})
     assert not page.parent.exists()  # who was taken off the course does not come back
 
 
@@ -221,7 +222,7 @@ def test_every_page_of_the_website(served, fresh):
     ada, staff = signed_in(door, "ada"), signed_in(door, "prof", is_staff=True)
     paths = [(ada, "/"), (ada, f"/homework/{NAME}"), (staff, f"/class/{NAME}"), (staff, f"/class/{NAME}/ada")]
     assert [SAID in browser.get(path).text for browser, path in paths] == [False] * 4
-    inbox.marked(NAME, marks_of(fresh, NAME))
+    inbox.marked(NAME, marks_of(fresh, NAME), hand_marks(fresh, NAME))
     assert [SAID in browser.get(path).text for browser, path in paths] == [True] * 4
     later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     Decisions(fresh).add(Decision(NAME, "", "due", later))
@@ -231,21 +232,21 @@ def test_every_page_of_the_website(served, fresh):
 
 def test_the_class_list_has_students_who_are_only_in_the_gradebook(served, fresh):
     door, inbox = served
-    inbox.marked(NAME, marks_of(fresh, NAME))
+    inbox.marked(NAME, marks_of(fresh, NAME), hand_marks(fresh, NAME))
     staff = signed_in(door, "prof", is_staff=True)
     page = staff.get(f"/class/{NAME}").text
     assert "0 of 2" in page
     assert "ada, bob" in page
     with Gradebook(f"sqlite:///{fresh}/gradebook.db") as gradebook:
         gradebook.remove_student("bob")
-    inbox.marked(NAME, marks_of(fresh, NAME))
+    inbox.marked(NAME, marks_of(fresh, NAME), hand_marks(fresh, NAME))
     assert "bob" not in staff.get(f"/class/{NAME}").text
 
 
 def test_a_new_verdict_is_not_shown_beside_the_total_of_the_last(served, fresh):
     door, inbox = served
     hand_in(door, inbox, (fresh / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_bytes())
-    inbox.marked(NAME, marks_of(fresh, NAME))
+    inbox.marked(NAME, marks_of(fresh, NAME), hand_marks(fresh, NAME))
     path = RecordFolder(inbox.records, NAME).file("ada")
     record = json.loads(path.read_text())
     path.write_text(json.dumps(record | {"points": 3.0}))
@@ -287,3 +288,20 @@ def test_which_attempt_counts_is_not_told_while_it_may_follow_from_hidden_checks
     assert states(staff.get(f"/class/{NAME}/ada").text) == ["does not count", "graded: this one counts"]
     door.attempts.hand_in("ada", NAME, content + b"\n\n", Pace(0.0, 100))
     assert states(ada.get(f"/homework/{NAME}").text) == ["waits", "kept", "kept"]
+
+
+def test_an_answer_marked_in_formgrader_waits_for_nobody_on_the_website(served, fresh):
+    door, inbox = served
+    hand_in(door, inbox, (fresh / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_bytes())
+    staff = signed_in(door, "prof", is_staff=True)
+    assert "1 to mark" in staff.get(f"/class/{NAME}").text
+    inbox.marked(NAME, marks_of(fresh, NAME), hand_marks(fresh, NAME))
+    assert "to mark<" not in staff.get(f"/class/{NAME}").text
+    [question] = inbox.rubrics.questions(NAME)
+    assert "Marked in nbgrader" in staff.get(f"/marking/{NAME}/{question.name}").text
+    [(_, mark)] = inbox.rubrics.of(NAME, "ada")
+    assert mark.points == BY_HAND
+    assert inbox.rubrics.to_enter(NAME) == []  # the gradebook has it
+    inbox.rubrics.answered(NAME, "ada", {question.name: "Another answer."})
+    [(_, mark)] = inbox.rubrics.of(NAME, "ada")
+    assert mark is None

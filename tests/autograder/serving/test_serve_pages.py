@@ -246,6 +246,20 @@ def test_an_address_of_this_machine_says_where_to_listen(address, port):
     assert ServeSettings(address=address).port == port
 
 
+@pytest.mark.parametrize(
+    ("address", "there"),
+    [
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8932"),
+        ("http://[::1]:8000", "http://[::1]:8932"),
+        ("https://x.edu", "https://x.edu"),
+    ],
+)
+def test_the_address_on_another_port_is_the_one_that_answers(address, there):
+    settings = ServeSettings(address=address)
+    assert settings.address_at(8932) == there
+    assert settings.address_at(settings.port) == address
+
+
 def test_what_waits_is_found_without_reading_what_was_handed_in(door):
     """The files of a term are a gigabyte, and the question is asked several times a second."""
     with door.attempts.engine.connect() as connection:

@@ -152,7 +152,7 @@ def test_a_mark_that_was_given_by_hand_has_the_penalty_entered_anew(course, monk
     homework = watch.OpenHomework(Order(NAME, "best", SHORT), course, None, inbox, None, print)
     homework.clerk = Mock()
     homework.clerk.marks.mark_by_hand.return_value = None
-    homework.clerk.marks.by_hand.return_value = {("ada", "why_smooth"): 2.0}
+    homework.clerk.marks.by_hand.return_value = {("mark by hand", "ada", "why_smooth"): 2.0}
     monkeypatch.setattr(homework, "is_ready", lambda: True)
     monkeypatch.setattr(inbox, "by_hand", lambda name: [HandMark("ada", "why_smooth", 2.0, "", "prof")])
     homework.enter_by_hand()
@@ -168,7 +168,7 @@ def test_a_mark_of_formgrader_is_noticed_once_while_nothing_arrives(course):
     )
     homework.clerk = Mock()
     for points in (2.0, 2.0, 1.0):
-        homework.clerk.marks.by_hand.return_value = {("ada", "why_smooth"): points}
+        homework.clerk.marks.by_hand.return_value = {("mark by hand", "ada", "why_smooth"): points}
         homework.hand_on_marks()
     homework.clerk.marks.by_hand.side_effect = GradebookUnavailable("It is away.")
     homework.hand_on_marks()
