@@ -1,4 +1,4 @@
-"""What people gave by hand in the gradebook: the mark of every answer, and comments."""
+"""What people gave by hand in the gradebook: the marks of answers in words, and comments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.marks.settings import course_config
 
 @dataclass(frozen=True)
 class HandMarks:
-    """One student's. points: graded cell → its mark, left out while a person must still look at it.
+    """One student's. points: answer that only a person can mark → its mark, left out while there is none.
 
     comments: exercise or written question → what a person wrote about the answer.
     """
@@ -34,9 +34,8 @@ def hand_marks(root: Path, homework: str, gradebook: str | None = None) -> Mappi
     course = CourseDirectory(config=course_config(root.resolve(), gradebook))
     found: dict[str, HandMarks] = defaultdict(HandMarks)
     with in_a_sentence(), opened(course) as book:
-        for student, cell, points in _rows(book, homework, Grade, Grade.score).filter(
-            ~Grade.needs_manual_grade
-        ):
+        in_words = _rows(book, homework, Grade, Grade.score).filter(Grade.auto_score.is_(None))
+        for student, cell, points in in_words.filter(~Grade.needs_manual_grade):
             found[student].points[cell] = points
         for student, cell, comment in _rows(book, homework, Comment, Comment.manual_comment):
             if comment and comment.strip():

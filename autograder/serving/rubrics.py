@@ -197,14 +197,23 @@ class Rubrics:
 
     def in_gradebook(self, homework: str, given: Mapping[str, HandMarks]) -> None:
         """Store the marks that the gradebook has for the questions of a homework, by student."""
-        questions = [question.name for question in self.questions(homework)]
+        asked = {question.name for question in self.questions(homework)}
+        rows = [
+            {
+                "homework": homework,
+                "question": question,
+                "student": student,
+                "points": points,
+                "comment": marks.comments.get(question, ""),
+            }
+            for student, marks in given.items()
+            for question, points in marks.points.items()
+            if question in asked
+        ]
         with self._begin() as connection:
             connection.execute(GIVEN.delete().where(GIVEN.c.homework == homework))
-            for student, marks in given.items():
-                for question in marks.points.keys() & questions:
-                    key = {"homework": homework, "question": question, "student": student}
-                    row = {"points": marks.points[question], "comment": marks.comments.get(question, "")}
-                    connection.execute(GIVEN.insert().values(**key, **row))
+            if rows:
+                connection.execute(GIVEN.insert(), rows)
 
     # ---- for the pages
 
