@@ -71,3 +71,18 @@ def not_normalised(query, key, value):
 def values_before_weights(query, key, value):
     weights = (query @ key.mT / math.sqrt(query.shape[-1])).softmax(-1)
     return value @ weights, weights
+
+
+@stranger(of="masked_weights", may_be=["a_billion_subtracted"])
+def a_million_subtracted(scores, mask):
+    return (scores - 1e6 * ~mask).softmax(-1)
+
+
+@stranger(of="masked_weights", may_be=["filled_with_minus_ten_thousand"])
+def filled_with_minus_a_thousand(scores, mask):
+    return scores.masked_fill(~mask, -1000.0).softmax(-1)
+
+
+@stranger(of="masked_weights", may_be=["filled_with_minus_a_billion"])
+def filled_with_minus_a_hundred_thousand(scores, mask):
+    return scores.masked_fill(~mask, -1e5).softmax(-1)

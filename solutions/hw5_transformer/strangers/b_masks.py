@@ -19,18 +19,3 @@ class HiddenAtMinusAHundred(MultiHeadAttention):
         q, k, v = (layer(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for layer, x in layers)
         found = _found(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
         return self.W_output(found.transpose(1, 2).flatten(2))
-
-
-@stranger(of="masked_weights", may_be=["a_billion_subtracted"])
-def a_million_subtracted(scores, mask):
-    return (scores - 1e6 * ~mask).softmax(-1)
-
-
-@stranger(of="masked_weights", may_be=["filled_with_minus_ten_thousand"])
-def filled_with_minus_a_thousand(scores, mask):
-    return scores.masked_fill(~mask, -1000.0).softmax(-1)
-
-
-@stranger(of="masked_weights", may_be=["filled_with_minus_a_billion"])
-def filled_with_minus_a_hundred_thousand(scores, mask):
-    return scores.masked_fill(~mask, -1e5).softmax(-1)

@@ -319,7 +319,7 @@ class HeadsMergedByAView(_CrossAttention):
 
 @misconception(of="CrossAttention")
 class HeadsCutAndMergedByViews(HeadsMergedByAView):
-    """Heads are made by viewing (B, T, D) as (B, H, T, K), which mixes positions, and are merged likewise.
+    """Heads are made by viewing (B, T, D) as (B, H, T, d_k), which mixes positions, and are merged likewise.
 
     What does your head 0 see of a sequence? Cut the last axis first: which two axes change places then?
     """
