@@ -652,9 +652,9 @@ def assert_weights(received, expected):
 # %% check="without_a_step_the_weights_are_those_given" points=1
 def without_a_step_the_weights_are_those_given(fine_tune, draw):
     """With no step, the weights are the given ones, in float64: the pre-trained encoder and the new head."""
-    for _ in range(2):
-        encoder, head = small_weights(draw)
-        answer = fine_tune(encoder, head, *small_reviews(draw, 4, 7), 0.1, 0)
+    given = [(*small_weights(draw), small_reviews(draw, 4, 7)) for _ in range(2)]
+    answers = [fine_tune(encoder, head, *reviews, 0.1, 0) for encoder, head, reviews in given]
+    for (encoder, head, _), answer in zip(given, answers, strict=True):
         assert_weights(answer, encoder | head)
         assert_dtype(answer, torch.float64)
 
