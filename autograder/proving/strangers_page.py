@@ -10,14 +10,13 @@ from autograder.proving.strangers import BY_LUCK, EQUIVALENT, HIDDEN, UNCAUGHT, 
 
 BEGINNING = """# Strangers: wrong solutions that nobody has named
 
-Written by `autograder verify --accept --mutants {most}`. Strangers are mutants of each reference, at most {most}
-of it, each with one small change; the reference that repeats its first answer; and the wrong solutions in the
-homework's folder `strangers`. A stranger is *caught* if a check fails: either a visible one, or only a hidden
-one, which must then fail with each of 20 seeds. After the
-visible checks some strangers are given the name of a known mistake. The name is *true* if the stranger
-answers every call as that mistake does, with 20 seeds, and otherwise *false*; a stranger written by hand
-states which names are true. Without a name, students read only what differs. An *equivalent* mutant is not a
-mistake, for the reason given.
+Written by `autograder verify --accept --mutants {most}`. Strangers are mutants of each reference, at most
+{most} of it, each with one small change; the reference that repeats its first answer; and the wrong solutions
+in the homework's folder `strangers`. A stranger is *caught* if a check fails: either a visible one, or only a
+hidden one, which must then fail with each of 20 seeds. After the visible checks some strangers are given the
+name of a known mistake. The name is *true* if the stranger answers every call as that mistake does, with 20
+seeds, and otherwise *false*; a stranger written by hand states which names are true. Without a name, students
+read only what differs. An *equivalent* mutant is not a mistake, for the reason given.
 """
 HEADER = (
     "homework",
