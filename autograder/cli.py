@@ -6,6 +6,8 @@ The functions know nothing of the command line, and each is imported only when i
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import io
 import os
 import signal
@@ -40,6 +42,7 @@ class Terminated(KeyboardInterrupt):
 
 def main(arguments: Sequence[str] | None = None, verbs: Mapping[str, Verb] | None = None) -> int:
     """Run one command; an error that the user can fix is shown as a sentence, without a traceback."""
+    atexit.register(gc.freeze)  # at its end Python would search all of torch for garbage, which took a second
     _print_whatever_the_terminal_can_show()
     args, words = argparse.Namespace(traceback=True), "autograder"
     try:

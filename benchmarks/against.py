@@ -1,21 +1,22 @@
 """What a further right submission costs here, compared with another checkout of this project, in turns.
 
-    python benchmarks/against.py --against ../earlier [--homework NAME] [--rounds 10] [--counts 1 11]
+    python benchmarks/against.py --against ../earlier [--homework NAME] [--rounds 10] [--counts 1 21]
 
 In each round both checkouts grade the same small and large class of their own reference solutions, one after
-the other, with one job. The cost is the processor time of all processes that a further submission adds. A
-ratio above 1 means that this checkout is slower. Both checkouts need the .venv that `make` sets up.
+the other, with one job. The cost is the time on the wall that a further submission adds, so nothing else may
+run meanwhile; processor time would leave out processes that nobody waits for. A ratio above 1 means that this
+checkout is slower. Both checkouts need the .venv that `make` sets up.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,20 +41,20 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--against", type=Path, required=True, metavar="CHECKOUT")
     parser.add_argument("--homework", default="hw1_language_models")
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--counts", type=int, nargs=2, default=[1, 11], metavar="N")
+    parser.add_argument("--counts", type=int, nargs=2, default=[1, 21], metavar="N")
     parser.add_argument("--isolation", default="best")
     return parser.parse_args()
 
 
 def further(tree: Path, options: argparse.Namespace, scratch: Path) -> float:
-    """The seconds of processor time that a further submission costs in a checkout."""
+    """The seconds that a further submission costs in a checkout."""
     few, many = options.counts
     used = [graded(tree, options, scratch / "course", count) for count in (few, many)]
     return (used[1] - used[0]) / (many - few)
 
 
 def graded(tree: Path, options: argparse.Namespace, course: Path, count: int) -> float:
-    """The processor time in which a checkout's command grades this many submissions."""
+    """The seconds in which a checkout's command grades this many submissions."""
     name = options.homework
     shutil.copytree(tree / "solutions" / name, course / "solutions" / name)
     for file in ("nbgrader_config.py", "pyproject.toml"):
@@ -64,16 +65,12 @@ def graded(tree: Path, options: argparse.Namespace, course: Path, count: int) ->
         folder = course / "submitted" / f"student_{number:03}" / name
         folder.mkdir(parents=True)
         shutil.copy(course / "solutions" / name / f"{name}.ipynb", folder)
-    begun = seconds_of_children()
     grade = ["grade", name, "--submissions", "submitted", "--jobs", "1", "--isolation", options.isolation]
+    begun = time.perf_counter()
     subprocess.run([*autograder, *grade], cwd=course, check=True, capture_output=True)
+    seconds = time.perf_counter() - begun
     shutil.rmtree(course)
-    return seconds_of_children() - begun
-
-
-def seconds_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return seconds
 
 
 if __name__ == "__main__":

@@ -108,9 +108,9 @@ class Pool:
 @contextmanager
 def local_judges(isolation: str, limits: Limits, jobs: int | None = None) -> Iterator[Pool]:
     """Judges on every core of this machine; raises IsolationUnavailable."""
-    level = choose(isolation)
-    with warm_meanwhile(level, limits) as warm:
-        yield Pool(level, warm, jobs or capacity_here().jobs(limits))
+    warm = Warm(lambda: choose(isolation), limits)
+    with warm_meanwhile(warm) as wait:
+        yield Pool(warm.level, wait, jobs or capacity_here().jobs(limits))
 
 
 def seconds_for_a_judge(limits: Limits) -> float:
@@ -125,9 +125,9 @@ def limits_of_a_judge(limits: Limits) -> LimitsOfAJudge:
 
 
 @contextmanager
-def warm_meanwhile(level: Level, limits: Limits) -> Iterator[Callable[[], Warm]]:
+def warm_meanwhile(warm: Warm) -> Iterator[Callable[[], Warm]]:
     """Start a warm process while the caller prepares; yields a function that waits for it and returns it."""
-    warm = Warm(level, limits)
+    warm.start()
     with ThreadPoolExecutor(1) as pool:
         starting = pool.submit(warm.__enter__)
 

@@ -21,7 +21,6 @@ DEFAULT_IMPORTS = (
 class Settings:
     """The settings that `Warm` sends its zygote; none is secret."""
 
-    level: str
     imports: tuple[str, ...]
     careful: bool = False  # try each step of the warm-up in a fork first
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,26 +32,31 @@ class Warm:
     """A process that has torch imported and forks a sandboxed process per submission; a context manager.
 
     Forks of the process that started it may use it, too, but only that process ends it.
+    level: or a function that finds it, which is called while the process imports.
     Raises IsolationUnavailable if it cannot start.
     """
 
     program = (sys.executable, "-m", "autograder.isolation.zygote")
 
     def __init__(
-        self, level: Level, limits: Limits | None = None, imports: tuple[str, ...] = DEFAULT_IMPORTS
+        self,
+        level: Level | Callable[[], Level],
+        limits: Limits | None = None,
+        imports: tuple[str, ...] = DEFAULT_IMPORTS,
     ):
-        self.level = level
+        self.find_level = level if callable(level) else lambda: level
         self.limits = limits or Limits()
         self.imports = imports
+        self.is_started = False
         self.is_ready = False
         self.is_unwanted = False
 
-    def __enter__(self) -> "Warm":
+    def start(self) -> None:
+        """Start the process without waiting until it is ready; raises IsolationUnavailable without a level."""
         self.home = tempfile.TemporaryDirectory(prefix="warm-")
         self.connection, theirs = socket.socketpair()
-        settings = Settings(self.level.name, self.imports)
         self.process = subprocess.Popen(
-            [*self.program, str(theirs.fileno()), settings.as_text()],
+            [*self.program, str(theirs.fileno()), Settings(self.imports).as_text()],
             pass_fds=[theirs.fileno()],
             env=environment(self.home.name),
             stdin=subprocess.DEVNULL,
@@ -58,6 +64,18 @@ class Warm:
         )
         theirs.close()
         self.owner = os.getpid()
+        self.is_started = True
+        try:
+            self.level = self.find_level()
+            with contextlib.suppress(OSError):  # if it has ended, there will be no greeting either
+                channel.send(self.connection, self.level.name.encode())
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Warm":
+        if not self.is_started:
+            self.start()
         if self.is_unwanted:
             self.hang_up()
         try:

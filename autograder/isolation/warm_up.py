@@ -38,13 +38,14 @@ def steps(shell: Shell, imports: tuple[str, ...]) -> Iterator[Step]:
 
 
 def modules_of(package: str) -> list[str]:
-    """The names of a package and all its modules, without importing them."""
+    """The names of a package and all its modules but for programs, without importing them."""
     spec = find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
         raise ModuleNotFoundError(f"there is no package {package}", name=package)
     place = Path(spec.submodule_search_locations[0])
     paths = (path.relative_to(place).with_suffix("") for path in sorted(place.rglob("*.py")))
-    return [".".join((package, *path.parts)).removesuffix(".__init__") for path in paths]
+    parts = [path.parts for path in paths if path.name != "__main__"]
+    return [".".join((package, *names)).removesuffix(".__init__") for names in parts]
 
 
 def import_quietly(name: str) -> None:

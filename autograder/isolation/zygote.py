@@ -37,6 +37,7 @@ from autograder.isolation.warm_up import has_children, other_threads, steps, tak
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
 LOOK_FOR_ORPHANS_SECONDS = 1.0
+MOST_LETTERS = 64  # of the name of a level
 DESCRIPTORS = 3  # to the keeper, to the student and back
 REMEDY = (
     "Forking it would not be safe. Threads that exist from the start come from the build of PyTorch, or from "
@@ -150,6 +151,14 @@ def reap() -> None:
             pass
 
 
+def level_from(listener: socket.socket) -> str:
+    """The isolation level, which the grader may find out meanwhile; if it has ended, this process ends too."""
+    try:
+        return channel.receive(listener, MOST_LETTERS).decode()
+    except EOFError:
+        os._exit(0)
+
+
 def refuse(listener: socket.socket, sentence: str) -> NoReturn:
     """Tell the grader why there will be no warm process."""
     tell(listener, {"problem": sentence})
@@ -172,7 +181,7 @@ def main() -> None:
     try:
         session = imported_apart("autograder.isolation.session").Session
         shell, room, left_out = prepare(settings)
-        sandbox = SANDBOXES[settings.level](room, place)
+        sandbox = SANDBOXES[level_from(listener)](room, place)
     except HasThreads as threads:
         if not settings.careful:
             start_again(listener, settings)

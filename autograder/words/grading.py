@@ -90,10 +90,9 @@ def _grade(args: Arguments) -> int:
 
 
 def _graded(args: Arguments) -> int:
-    from autograder.grade import grade
+    from autograder.grade import grade, mark_book
     from autograder.isolation import Limits
     from autograder.marks.changes import in_words, kept_by_hand, marked_by_hand, point_changes
-    from autograder.marks.gradebook import MarkBook
     from autograder.marks.records import RecordFolder
     from autograder.marks.table import table
     from autograder.source.loading import find
@@ -118,7 +117,7 @@ def _graded(args: Arguments) -> int:
     if args.preview:
         words = list(in_words(before, record.submissions, "would change")) or ["No mark would change."]
         changed = point_changes(args.homework, before, record.submissions)
-        with MarkBook(args.root, args.homework, args.gradebook) as marks:
+        with mark_book(args.root, args.homework, args.gradebook) as marks:
             words += kept_by_hand(marks.by_hand(), changed)
         say(*words, "Nothing was written, because of --preview.")
         return 0

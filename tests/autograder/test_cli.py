@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from grading import NAME, hand_in, new_course, released
+
 from autograder.cli import VERBS, Verb, main
 from autograder.source.notebook import SourceError
 
@@ -26,8 +28,21 @@ def test_help_imports_nothing_heavy():
     )
 
 
-def test_a_grading_can_start_its_warm_process_before_it_imports_anything_heavy():
-    assert heavy_after("import autograder.grade") == "[]"
+def test_a_grading_starts_its_warm_process_before_it_imports_anything_heavy(tmp_path):
+    course = new_course(tmp_path / "course")
+    hand_in(course / "submitted", "ada", NAME, released(course))
+    words = ["grade", NAME, "--submissions", f"{course}/submitted", "--root", str(course)]
+    program = f"""
+from autograder.cli import main
+from autograder.isolation import Warm
+def start(self):
+    raise Started
+class Started(Exception): pass
+Warm.start = start
+try: main({words})
+except Started: print("now")
+"""
+    assert heavy_after(program, lines=2) == "now\n[]"
 
 
 def test_a_grading_does_not_wait_for_what_only_draws():
@@ -35,11 +50,11 @@ def test_a_grading_does_not_wait_for_what_only_draws():
     assert heavy_after(program, ("matplotlib", "course.figures", "torch")) == "['torch']"
 
 
-def heavy_after(program, slow=("torch", "nbformat", "nbgrader")):
-    """Which of these slow packages a fresh Python has imported after a program, as it prints the list."""
+def heavy_after(program, slow=("torch", "nbformat", "nbgrader"), lines=1):
+    """The last lines of a program, of which one lists the slow packages that a fresh Python has imported."""
     watch = f"import sys; print([name for name in {slow} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", f"{program}\n{watch}"], capture_output=True, text=True)
-    return done.stdout.splitlines()[-1]
+    return "\n".join(done.stdout.splitlines()[-lines:])
 
 
 def test_a_word_calls_its_function_with_its_options(capsys):

@@ -94,7 +94,7 @@ def test_a_warm_process_whose_grader_was_killed_ends_without_a_word(tmp_path):
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
-            [*Warm.program, str(theirs.fileno()), Settings(choose("best").name, DEFAULT_IMPORTS).as_text()],
+            [*Warm.program, str(theirs.fileno()), Settings(DEFAULT_IMPORTS).as_text()],
             pass_fds=[theirs.fileno()],
             env=environment(str(tmp_path)),
             stdout=subprocess.PIPE,
@@ -113,9 +113,8 @@ class Endless(Warm):
 
 
 def test_a_warm_process_that_is_not_wanted_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(pool, "Warm", Endless)
     begun = time.monotonic()
-    with suppress(KeyboardInterrupt), pool.warm_meanwhile(choose("best"), Limits()):
+    with suppress(KeyboardInterrupt), pool.warm_meanwhile(Endless(choose("best"), Limits())):
         raise KeyboardInterrupt
     assert time.monotonic() - begun < MOST_SECONDS
 

@@ -34,6 +34,12 @@ def unknown_tokens_subtracted(reports):
 
 
 @stranger(of="cheapest_model")
+def tokens_times_the_square_of_the_perplexity(reports):
+    spellers = {name: report for name, report in reports.items() if not report["n_unknown"]}
+    return min(spellers, key=lambda name: spellers[name]["n_tokens"] * spellers[name]["perplexity"] ** 2)
+
+
+@stranger(of="cheapest_model")
 def most_tokens(reports):
     spellers = {name: report for name, report in reports.items() if not report["n_unknown"]}
     return max(spellers, key=lambda name: spellers[name]["n_tokens"])

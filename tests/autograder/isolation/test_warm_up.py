@@ -99,7 +99,12 @@ def test_what_leaves_a_thread_is_not_done_ahead_and_everything_else_is(process):
 def test_a_submission_has_full_marks_where_a_backward_pass_leaves_a_thread(process, tmp_path, monkeypatch):
     course = new_course(tmp_path / "course")
     hand_in(course / "submitted", "ada", NAME, answered(released(course), {"moving_average": RIGHT}))
-    monkeypatch.setattr(pool, "warm_meanwhile", lambda level, limits: nullcontext(lambda: process))
+
+    def is_ready(warm):
+        warm.level = process.level
+        return nullcontext(lambda: process)
+
+    monkeypatch.setattr(pool, "warm_meanwhile", is_ready)
     [submission] = grade(NAME, course / "submitted", root=course).submissions
     assert (submission.status, submission.points) == ("graded", submission.max_points)
 
@@ -113,7 +118,7 @@ def test_threads_that_are_there_from_the_start_are_named_in_the_refusal(librarie
 def test_modules_are_found_without_being_imported(libraries):
     package = libraries / "package"
     (package / "inner").mkdir(parents=True)
-    for name in ("__init__", "one", "inner/__init__", "inner/two"):
+    for name in ("__init__", "__main__", "one", "inner/__init__", "inner/two"):
         (package / f"{name}.py").write_text("raise AssertionError")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(libraries)
