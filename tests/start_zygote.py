@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 from autograder.isolation import kernel, landlock, unprivileged, zygote
+from autograder.isolation.room import student_room
 
 
 def become(user: int) -> None:
     """Let go of root, where the interpreter can still be read."""
-    room = zygote.student_room()
+    room = student_room()
     needed = sorted({path.resolve() for path in (*room.visible, *room.packages) if path.exists()})
     unprivileged.reach(needed, unprivileged.closed_parents(needed))
     os.chown(os.environ["HOME"], user, user)

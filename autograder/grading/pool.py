@@ -87,8 +87,7 @@ class Pool:
         from autograder.grading.attempt import Attempt, Tried, counts, verdict
 
         plan.prepare()
-        gc.collect()
-        gc.freeze()  # what a judge does not collect stays shared memory
+        gc.freeze()  # what a judge does not collect stays shared memory; so may a little garbage of imports
         attempt = Attempt(plan, self.level.name, self.warm())  # which has been starting meanwhile
         limits = limits_of_a_judge(plan.limits)
         are_together = min(self.jobs, len(tasks)) > 1 or (self.jobs > 1 and arriving is not None)

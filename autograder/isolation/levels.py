@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.isolation.limits import Limits
 from autograder.isolation.results import IsolationUnavailable
-from autograder.isolation.room import student_room
+from autograder.isolation.room import Room, student_room
 from autograder.isolation.sandboxes import SANDBOXES, Sandbox
 
 TRIAL_SECONDS = 30.0
@@ -80,12 +80,13 @@ def attempt(name: str) -> str | None:
     """Build the sandbox of a level and try to reach outside; returns what is wrong, or None."""
     if sys.platform != "linux":
         return f"it needs Linux, and this is {sys.platform}; grade in a Linux container or virtual machine"
+    room = student_room()
     with tempfile.TemporaryDirectory(prefix="trial-") as place, tempfile.NamedTemporaryFile() as secret:
         os.chmod(secret.name, 0o644)
-        return answer_of_trial(name, Path(place), secret.name)
+        return answer_of_trial(name, room, Path(place), secret.name)
 
 
-def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
+def answer_of_trial(name: str, room: Room, place: Path, secret: str) -> str | None:
     """Run the trial in a separate process; one that ends without an answer has not shown that it holds."""
     answer, tell = os.pipe()
     with warnings.catch_warnings():
@@ -94,7 +95,7 @@ def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
     if trial == 0:
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-            os.write(tell, (trial_problem(name, place, secret) or HOLDS).encode()[:4096])
+            os.write(tell, (trial_problem(name, room, place, secret) or HOLDS).encode()[:4096])
         finally:
             os._exit(0)  # whatever happens, what the parent has begun is not undone here
     os.close(tell)
@@ -106,10 +107,10 @@ def answer_of_trial(name: str, place: Path, secret: str) -> str | None:
     return None if said == HOLDS else said or "the trial ended unexpectedly"
 
 
-def trial_problem(name: str, place: Path, secret: str) -> str:
+def trial_problem(name: str, room: Room, place: Path, secret: str) -> str:
     """Confine a child as a submission would be and let it try to read a file it must not see."""
     try:
-        sandbox = SANDBOXES[name](student_room(), place)
+        sandbox = SANDBOXES[name](room, place)
         sandbox.open(Limits())
         child = os.fork()
         if child == 0:

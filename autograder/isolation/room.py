@@ -1,12 +1,13 @@
 """The files that a submission may see: the interpreter, its packages, the course, and nothing else."""
 
 import contextlib
+import json
 import os
 import pwd
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,6 +46,16 @@ class Room:
     hidden: tuple[Path, ...] = ()
     packages: tuple[Path, ...] = ()  # which must be readable
     data: Path | None = None  # the cache of corpora, where there is one
+
+    def as_text(self) -> str:
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def from_text(cls, text: str) -> "Room":
+        fields = json.loads(text)
+        data = fields.pop("data")
+        paths = {name: tuple(map(Path, some)) for name, some in fields.items()}
+        return cls(**paths, data=data and Path(data))
 
     def steps(self) -> Iterator[tuple[Path, bool]]:
         """Each path and whether it is visible, every path after those that contain it."""

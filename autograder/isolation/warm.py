@@ -17,6 +17,7 @@ from autograder.isolation.files import regular_files
 from autograder.isolation.levels import Level
 from autograder.isolation.limits import Limits
 from autograder.isolation.results import IsolationUnavailable
+from autograder.isolation.room import student_room
 from autograder.isolation.settings import DEFAULT_IMPORTS, Settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Warm:
     Raises IsolationUnavailable if it cannot start.
     """
 
-    program = (sys.executable, "-m", "autograder.isolation.zygote")
+    program = (sys.executable, "-m", "autograder.isolation")
 
     def __init__(
         self,
@@ -52,7 +53,7 @@ class Warm:
         self.is_unwanted = False
 
     def start(self) -> None:
-        """Start the process without waiting until it is ready; raises IsolationUnavailable without a level."""
+        """Start the process without waiting for it; raises IsolationUnavailable if no level works."""
         self.home = tempfile.TemporaryDirectory(prefix="warm-")
         self.connection, theirs = socket.socketpair()
         self.process = subprocess.Popen(
@@ -67,8 +68,9 @@ class Warm:
         self.is_started = True
         try:
             self.level = self.find_level()
-            with contextlib.suppress(OSError):  # if it has ended, there will be no greeting either
-                channel.send(self.connection, self.level.name.encode())
+            for text in (self.level.name, student_room().as_text()):
+                with contextlib.suppress(OSError):  # if it has ended, there will be no greeting either
+                    channel.send(self.connection, text.encode())
         except BaseException:
             self.close()
             raise

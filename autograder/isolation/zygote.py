@@ -1,7 +1,6 @@
 """The warm process: imports everything once, then forks a keeper per submission. It never runs student code.
 
 It has one thread, no secrets, and never a request in its memory: a submission's data is read after the fork.
-Started as `python -m autograder.isolation.zygote DESCRIPTOR SETTINGS` by `Warm`.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ from autograder.isolation.apart import imported_apart
 from autograder.isolation.cells import Shell, make_shell
 from autograder.isolation.keeper import Keeper
 from autograder.isolation.results import IsolationUnavailable
-from autograder.isolation.room import Room, student_room
+from autograder.isolation.room import Room
 from autograder.isolation.sandboxes import SANDBOXES
 from autograder.isolation.settings import Settings
 from autograder.isolation.tree import children_of, kill_group_of
@@ -37,7 +36,7 @@ from autograder.isolation.warm_up import has_children, other_threads, steps, tak
 CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 FINISHED = object()
 LOOK_FOR_ORPHANS_SECONDS = 1.0
-MOST_LETTERS = 64  # of the name of a level
+MOST_BYTES = 1 << 24  # of the description of a room
 DESCRIPTORS = 3  # to the keeper, to the student and back
 REMEDY = (
     "Forking it would not be safe. Threads that exist from the start come from the build of PyTorch, or from "
@@ -49,7 +48,7 @@ class HasThreads(RuntimeError):
     """The preparations have left threads behind."""
 
 
-def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
+def prepare(settings: Settings) -> tuple[Shell, list[str]]:
     """Import and warm up, so that this process is safe to fork; the last result lists what was left out.
 
     Raises HasThreads if threads remain, RuntimeError if they would remain in any case.
@@ -60,12 +59,11 @@ def prepare(settings: Settings) -> tuple[Shell, Room, list[str]]:
     left_out = warm_up(shell, settings)
     if threads := other_threads():
         raise HasThreads(in_words(threads))
-    room = student_room()
     if has_children():
         raise RuntimeError("the warm process has child processes")
     gc.freeze()  # collecting the little garbage of imports is not worth a third of a second
     gc.disable()
-    return shell, room, left_out
+    return shell, left_out
 
 
 def warm_up(shell: Shell, settings: Settings) -> list[str]:
@@ -151,12 +149,13 @@ def reap() -> None:
             pass
 
 
-def level_from(listener: socket.socket) -> str:
-    """The isolation level, which the grader may find out meanwhile; if it has ended, this process ends too."""
+def hear(listener: socket.socket) -> tuple[str, Room]:
+    """The isolation level and the room, found out meanwhile; if the grader has ended, so does this one."""
     try:
-        return channel.receive(listener, MOST_LETTERS).decode()
+        level, room = (channel.receive(listener, MOST_BYTES).decode() for _ in range(2))
     except EOFError:
         os._exit(0)
+    return level, Room.from_text(room)
 
 
 def refuse(listener: socket.socket, sentence: str) -> NoReturn:
@@ -174,14 +173,14 @@ def tell(listener: socket.socket, greeting: Mapping[str, object]) -> None:
 
 
 def main() -> None:
-    gc.disable()  # imports leave hardly any garbage, and collecting it took a third of the start
     listener = socket.socket(fileno=int(sys.argv[1]))
     settings, place = Settings.from_text(sys.argv[2]), Path(os.environ["HOME"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         session = imported_apart("autograder.isolation.session").Session
-        shell, room, left_out = prepare(settings)
-        sandbox = SANDBOXES[level_from(listener)](room, place)
+        shell, left_out = prepare(settings)
+        level, room = hear(listener)
+        sandbox = SANDBOXES[level](room, place)
     except HasThreads as threads:
         if not settings.careful:
             start_again(listener, settings)
@@ -192,7 +191,3 @@ def main() -> None:
         refuse(listener, f"the warm process failed to start: {type(error).__name__}: {error}")
     tell(listener, {"uid": os.geteuid(), "left_out": left_out})
     serve(listener, Keeper(sandbox, shell, session), place)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pytest
-
 from grading import NAME, hand_in, new_course, released
 
 from autograder.cli import VERBS, Verb, main

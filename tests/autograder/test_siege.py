@@ -93,7 +93,7 @@ def own_processes(pid):
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return []
-    if b"autograder.isolation.zygote" in command:
+    if b"-m\0autograder.isolation\0" in command:
         return []
     return [pid, *(found for child in children_of(pid) for found in own_processes(child))]
 
