@@ -78,7 +78,7 @@ def compete(
     if not paths:
         raise NoEntries(f"{folder} contains no entry; an entry is a file NAME.py.")
     task, places = competition.task(), []
-    with Warm(choose(isolation), competition.limits) as warm:
+    with Warm(lambda: choose(isolation), competition.limits) as warm:
         for path in paths:
             name = one_line(path.stem)
             tell(f"Training and evaluating {name}.")

@@ -95,7 +95,7 @@ def run_kernel(connection_file: str, warm: Warm) -> None:
 def serve(requests: socket.socket) -> None:
     """Fork a kernel for each request, `{"connection_file": …}`, and answer with its process number."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the client
-    with Warm(choose()) as warm:
+    with Warm(choose) as warm:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the exit status of kernels is not needed here
         requests.send(json.dumps({"isolation": warm.level.name}).encode())
         while request := requests.recv(MOST_OF_A_REQUEST):
@@ -127,7 +127,7 @@ def main() -> None:
         with socket.socket(fileno=int(sys.argv[2])) as requests:
             serve(requests)
     else:
-        with Warm(choose()) as warm:
+        with Warm(choose) as warm:
             run_kernel(sys.argv[1], warm)
 
 

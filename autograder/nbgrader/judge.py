@@ -147,7 +147,7 @@ def _plan(name: str, root: Path, content: str) -> Plan:
 @cache
 def warm_process(isolation: str) -> Warm:
     """One warm process for all submissions of this run of nbgrader."""
-    warm = Warm(choose(isolation))
+    warm = Warm(lambda: choose(isolation))
     warm.__enter__()
     atexit.register(warm.close)
     return warm

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from autograder.markup import one_line
@@ -112,7 +113,12 @@ def _is_the_text_of(cell: SourceCell, text: str) -> bool:
 
 def _says_the_same(text: str, released: str) -> bool:
     """Whether two texts differ at most in the address of the course, which may move after the release."""
-    return without_address(plain(text)) == without_address(plain(released))
+    return _anywhere(text) == _anywhere(released)
+
+
+@lru_cache(maxsize=1_000)  # each cell of a submission is compared with all cells of the source
+def _anywhere(text: str) -> str:
+    return without_address(plain(text))
 
 
 def _was(cell: SourceCell, text: str) -> bool:

@@ -617,7 +617,7 @@ def the_lowest_perplexity_need_not_win(cheapest_model, draw):
     n = draw.integers(100, 200)
     reports = reports_of(("lines", 70.0, n // 2, 0), ("pieces", 5.0, 2 * n, 0), ("letters", 1.8, 6 * n, 0))
     reports |= reports_of(("words", 11.5, n, 0), ("bytes", 1.9, 9 * n, 0), ("dots", 3.0, 10 * n, 0))
-    reports |= reports_of(("strokes", 1.75, 16 * n, 0))
+    reports |= reports_of(("strokes", 1.75, 7 * n, 0))
     assert_equal(cheapest_model(reports), "pieces")
 
 
