@@ -24,6 +24,13 @@ def test_the_room_holds_the_interpreter_and_the_course_and_not_the_grader():
     assert grader in here.hidden or not covering
 
 
+@pytest.mark.parametrize("data", [None, Path("/cache")])
+def test_a_room_is_the_same_after_it_was_sent_to_another_process(data):
+    paths = (Path("/usr"), Path("/home/ada/with a space"))
+    described = Room(paths, paths[1:], (), data)
+    assert Room.from_text(described.as_text()) == described
+
+
 def test_every_path_comes_after_the_ones_that_contain_it(checkout):
     prefix = checkout / "prefix"
     steps = list(Room((prefix, checkout), (prefix / "lib/site-packages/autograder",)).steps())
