@@ -26,6 +26,7 @@ TOLERANCES = {
     torch.float16: (1e-2, 1e-3),
     torch.bfloat16: (2e-2, 1e-2),
 }
+SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.float64}
 PYTHON_NUMBER = (1e-5, 1e-8)  # often .item() of a float32 tensor
 EXACT = (0.0, 0.0)
 
@@ -90,10 +91,15 @@ def _tolerance(value: object) -> tuple[float, float]:
 def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) -> Tensor:
     """Whether two tensors agree, entry by entry; NaN agrees with NaN, an infinity with itself."""
     if kind_of(received) in ("bool", "int") and kind_of(expected) in ("bool", "int"):
-        return received == expected
+        return _signed(received) == _signed(expected)
     wide = torch.complex128 if received.is_complex() or expected.is_complex() else torch.float64
     relative, absolute = tolerance
     return torch.isclose(received.to(wide), expected.to(wide), rtol=relative, atol=absolute, equal_nan=True)
+
+
+def _signed(numbers: Tensor) -> Tensor:
+    """The same numbers in a dtype that torch compares with any other; the largest of 64 bits are rounded."""
+    return numbers.to(SIGNED.get(numbers.dtype, numbers.dtype))
 
 
 def same(a: object, b: object) -> bool:

@@ -15,7 +15,7 @@ settings.load_profile("quick")
 def pytest_generate_tests(metafunc):
     if settings.get_current_profile_name() == "nightly" and is_hypothesis_test(metafunc.function):
         metafunc.fixturenames.append("round_of_many")
-        metafunc.parametrize("round_of_many", range(ROUNDS))
+        metafunc.parametrize("round_of_many", range(ROUNDS), scope="session")  # each round tries all
 
 
 @pytest.fixture(scope="session")

@@ -77,6 +77,17 @@ def test_complex_numbers_of_which_an_axis_is_missing_are_a_mismatch(expected):
         assert_close(torch.zeros(expected.shape[:1]), expected)
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32, np.uint64])
+def test_unsigned_numbers_are_compared_with_any_others(dtype):
+    unsigned = np.array([3, 4], dtype)
+    for others in (np.array, torch.tensor):
+        assert_close(unsigned, others([3, 4]))
+        with pytest.raises(Mismatch):
+            assert_close(unsigned, others([3, 5]))
+    with pytest.raises(Mismatch):
+        assert_close(np.array([-1]).astype(dtype), torch.tensor([-1]))
+
+
 @pytest.mark.parametrize("setting", ["grade", "solution", "locked"])
 def test_half_a_character_in_a_cells_settings_is_put_back(marked, setting):
     notebook = json.loads(marked.data)
