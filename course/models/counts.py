@@ -47,7 +47,7 @@ def contexts_before(
     """
     if n_context == 0:
         return tokens.new_empty(*tokens.shape, 0)
-    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)  # (…, T, K)
+    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)  # (…, n)
     return torch.where((windows == bos).cummax(dim=-1).values, bos, windows)
 
 

@@ -609,9 +609,9 @@ def other_mixtures_have_their_probability(interpolated_prob, draw):
 #
 # 1. The *cost* of a setting is the mean of its held-out bits over the folds (different cuts of the text into
 #    a training part and a held-out part).
-# 2. Take the setting of lowest cost. Its *standard error* is $s / \sqrt{F}$, where $F$ is the number of folds
-#    and $s$ the sample standard deviation of its held-out bits over the folds (with $F - 1$;
-#    `statistics.stdev`).
+# 2. Take the setting of lowest cost. Its *standard error* is $s$ divided by the square root of the number of
+#    folds, where $s$ is the sample standard deviation of its held-out bits over the folds (as
+#    `statistics.stdev` finds it, with the number of folds minus one).
 # 3. Every setting whose cost is at most the lowest cost plus that standard error is *good enough*. Of these,
 #    choose the smallest $n$; among those with the smallest $n$, the one of lowest cost.
 #

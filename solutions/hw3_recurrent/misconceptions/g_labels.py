@@ -75,7 +75,7 @@ def padding_times_zero(logits, labels, pad_label):
 def softmax_over_the_words(logits, labels, pad_label):
     """The softmax runs over the places of a text, so the labels of one word are no alternatives.
 
-    Which axis of (B, T, K) holds the labels that a word may have? What do they add up to in yours?
+    Which axis of (B, T, labels) holds the labels that a word may have? What do they add up to in yours?
     """
     log_probs = logits.log_softmax(1)
     is_real = labels != pad_label
@@ -98,8 +98,8 @@ def labels_axis_made_by_a_view(logits, labels, pad_label):
     Print the logits of one word before and after. Which of `view` and `transpose` moves numbers to other
     places?
     """
-    B, T, K = logits.shape
-    return functional.cross_entropy(logits.reshape(B, K, T), labels, ignore_index=pad_label)
+    B, T, n_labels = logits.shape
+    return functional.cross_entropy(logits.reshape(B, n_labels, T), labels, ignore_index=pad_label)
 
 
 @misconception(of="labelling_loss")
@@ -151,7 +151,7 @@ def logits_taken_for_log_probabilities(logits, labels, pad_label):
 
 @misconception(of="labelling_loss")
 def places_where_the_labels_belong(logits, labels, pad_label):
-    """The logits are passed as (B, T, K), where a cross-entropy wants the K labels on axis 1.
+    """The logits are passed as (B, T, labels), where a cross-entropy wants the labels on axis 1.
 
     Which of the three sizes does `cross_entropy` take for the number of labels? Compare it with the message.
     """
