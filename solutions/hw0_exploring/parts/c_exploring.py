@@ -125,8 +125,8 @@ candidates = {
 for context, texts in candidates.items():
     asked = [expected(text, context) for text in texts]
     log_probs = torch.tensor([mine.log_prob_of(one.logits, one.tokens) for one in asked])
-    for text, log_prob, share in zip(texts, log_probs, log_probs.softmax(0), strict=True):
-        print(f"{context:37}{text:19} {log_prob:7.2f} nats  {share:6.1%}")
+    for text, log_prob, probability in zip(texts, log_probs, log_probs.softmax(0), strict=True):
+        print(f"{context:37}{text:19} {log_prob:7.2f} nats  {probability:6.1%}")
 
 # %% [markdown]
 # What the tokenizer does to words, dates, numbers, names and languages decides what the model gets to read. A piece of

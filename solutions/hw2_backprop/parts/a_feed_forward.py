@@ -878,5 +878,5 @@ look(
 # b) (2 points) They taught it to shrink its logits, nothing about the language: 3.2 is about what a model
 # that knows nothing costs. (1 point.) Draw U smaller, c = 0 (or zero), so that all logits start near 0; the
 # first loss must then be ln 27, and the spread (standard deviation) of the logits must be small compared
-# with 1. Also right: the share of hidden units near ±1, if the answer scales W as well. (1 point.)
+# with 1. Also right: the fraction of hidden units near ±1, if the answer scales W as well. (1 point.)
 # ### END SOLUTION

@@ -211,7 +211,7 @@ def answers_left_out_instead_of_padding(logits, labels, pad_label):
 
 @misconception(of="labelling_accuracy")
 def probability_instead_of_choice(logits, labels, pad_label):
-    """The mean probability of the right label is taken, not the share of words it wins.
+    """The mean probability of the right label is taken, not the fraction of words it wins.
 
     If the right label has 0.6 at every word, how many words are labelled rightly?
     """
@@ -231,7 +231,7 @@ def right_answers_at_the_padding_counted(logits, labels, pad_label):
 def right_words_not_divided(logits, labels, pad_label):
     """The right words are counted, but not divided by the number of words.
 
-    Between which two numbers does a share lie?
+    Between which two numbers does a fraction lie?
     """
     return ((logits.argmax(-1) == labels) & (labels != pad_label)).sum()
 
@@ -247,7 +247,7 @@ def nonnegative_labels_taken_for_words(logits, labels, pad_label):
 
 @misconception(of="labelling_accuracy")
 def percent(logits, labels, pad_label):
-    """The share is given in percent.
+    """The fraction is given in percent.
 
     Between which two numbers should the answer lie?
     """

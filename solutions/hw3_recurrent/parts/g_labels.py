@@ -127,7 +127,7 @@ def other_texts_have_their_loss(labelling_loss, draw):
 # %% [markdown] exercise="labelling_accuracy" bonus difficulty=1 minutes=5
 # ### 20. Its accuracy (bonus)
 #
-# Write `labelling_accuracy(logits, labels, pad_label)`: the share of the **real** words of the batch whose
+# Write `labelling_accuracy(logits, labels, pad_label)`: the fraction of the **real** words of the batch whose
 # likeliest label is the right one, a number between 0 and 1. The arguments are those of exercise 19.
 #
 # **Example.** Two labels, one text of two real words and two places of padding, labels `[[1, 0, -1, -1]]`, and the
@@ -143,7 +143,7 @@ def other_texts_have_their_loss(labelling_loss, draw):
 
 # %% solution="labelling_accuracy"
 def labelling_accuracy(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor:
-    """Share of the real words whose likeliest label is theirs, for logits (B, T, labels) and labels (B, T)."""
+    """Fraction of the real words whose likeliest label is theirs, for logits (B, T, labels) and labels (B, T)."""
     ### BEGIN SOLUTION
     is_right = logits.argmax(dim=-1) == labels  # (B, T)
     return is_right[labels != pad_label].double().mean()
@@ -185,7 +185,7 @@ def a_long_text_counts_more(labelling_accuracy):
 
 # %% check="other_texts_have_their_accuracy" points=1 hidden
 def other_texts_have_their_accuracy(labelling_accuracy, draw):
-    """Other texts have the share of right words among their real ones."""
+    """Other texts have the fraction of right words among their real ones."""
     for n_words, n_labels, pad_label in (((3, 8, 1), 4, 0), ((7, 2, 5, 4), 3, -100), ((6, 3), 5, -1)):
         _, labels = labelled_texts(draw, n_words, n_labels, pad_label)
         says = torch.where(
