@@ -60,7 +60,7 @@ def last_lecture(path: Path) -> int:
 
 @cache
 def known(last: int) -> set[str]:
-    """The glossary's letters for sizes: the course's own, and lectures' symbols without a shape, up to `last`."""
+    """The glossary's letters for sizes: the course's own, and shapeless symbols of lectures 00 to `last`."""
     seen = [path for path in ROOT.glob("lectures/*.ipynb") if int(path.stem[:2]) <= last]
     sizes = " ".join(each.written for path in seen for each in symbols(path) if not each.shape)
     found = re.findall(rf"(?<![\w{{\\]){LETTER}(?![\w}}])", sizes)

@@ -1,10 +1,10 @@
 # %% [markdown]
 # ## Part G. Labels for every word
 #
-# A labeller says of every word of a text what it is: noun or verb, part of a name or not. In a
-# shape, the word labels counts how many different ones there are. Texts of a batch are filled up with padding,
-# and at the padding the argument `labels` holds the number `pad_label`. That number is no label of a word,
-# whichever it is: sometimes −1 or −100, and sometimes 0, which then is not used for words.
+# A labeller says of every word of a text what it is: noun or verb, part of a name or not. A
+# shape (B, T, labels) ends in the number of different labels. Texts of a batch are filled up with padding, and
+# at the padding the argument `labels` holds the number `pad_label`. That number is no label of a word, whichever
+# it is: sometimes −1 or −100, and sometimes 0, which then is not used for words.
 
 # %% [markdown] exercise="labelling_loss" difficulty=1 minutes=10
 # ### 19. The loss of a labeller
