@@ -109,6 +109,8 @@ SIZES = (
     ),
     Name("n_heads", "H", "how many attention heads", "n_head", "num_attention_heads", "nhead, num_heads"),
     Name("n_layers", "L", "how many layers or blocks", "n_layer", "num_hidden_layers", "num_layers"),
+    Name("n_tokens", "N", "how many tokens a text has that is one sequence; perplexity is a mean over them"),
+    Name("n_window", "N", "how many words a window has, in a feed-forward model"),
     Name("radius", "R", "the largest distance between two positions that has a number of its own"),
     Name("beam_width", "W", "how many beginnings a beam search keeps", hugging_face="num_beams"),
 )

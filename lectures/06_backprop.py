@@ -651,7 +651,7 @@ bos, V = language.vocabulary.bos, language.vocab_size
 
 
 def examples(stories) -> tuple[Tensor, Tensor]:
-    """All windows (M, N=3) of the stories and the words that came (M,)."""
+    """All windows of N = 3 words of the stories, (windows, N), and the words that came, (windows,)."""
     padded = F.pad(stories.tokens[:, :-1], (2, 0), value=bos).unfold(1, 3, 1)  # (B, T, N)
     is_real = stories.mask[:, 1:]
     return padded[is_real], stories.tokens[:, 1:][is_real]

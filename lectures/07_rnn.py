@@ -524,7 +524,7 @@ print(f"{sum(parameter.numel() for parameter in writer.parameters()):,} weights"
 # %%
 def train_on_piece(step: int, state: tuple[Tensor, ...] | None) -> tuple[float, tuple[Tensor, ...]]:
     piece = rows[:, 20 * step : 20 * step + 21]  # (B, 20 inputs and one more target)
-    logits, state = writer.read(piece[:, :-1], state)  # (B, 20, K)
+    logits, state = writer.read(piece[:, :-1], state)  # (B, 20, V)
     loss = F.cross_entropy(logits.flatten(0, 1), piece[:, 1:].flatten())
     optimizer.zero_grad()
     loss.backward()

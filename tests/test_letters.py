@@ -1,9 +1,10 @@
-"""Every letter in a shape stands in the glossary, in the homeworks, lectures and models about attention."""
+"""Every letter in a shape stands in the glossary, and no later lecture is the first to explain it."""
 
 import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,15 @@ from autograder.website.lecture_tables import symbols
 from course.shapes import AXES, SIZES
 
 ROOT = Path(__file__).parents[1]
-N_GRAMS = ("counts", "kneser_ney")  # models from before attention, which count contexts and n-grams
-ABOUT_ATTENTION = sorted(
+N_GRAMS = ("counts", "kneser_ney")  # models whose C and N count different contexts and n-grams
+HELD = sorted(
     [
-        *ROOT.glob("solutions/hw[4-7]_*/*/*.py"),
-        *ROOT.glob("lectures/1*.py"),
+        *ROOT.glob("solutions/*/*/*.py"),
+        *ROOT.glob("lectures/*.py"),
         *(path for path in ROOT.glob("course/models/*.py") if path.stem not in N_GRAMS),
     ]
 )
+LAST = max(int(path.stem[:2]) for path in ROOT.glob("lectures/*.py"))
 LETTER = r"(?:[A-Z](?:_[a-z])?|d(?:_[a-z])?)"
 SIZE = rf"\d*[ ·]*{LETTER}(?:[ ·+−/-]+(?:{LETTER}|\d+))*"  # 2 L, D/2, T − 1, H·d_k
 AXIS = rf"(?:…|\d+|{SIZE}|[a-z]{{2,}}(?: [a-z]+)*)"  # or words, which say what they count
@@ -44,11 +46,23 @@ def texts(path: Path) -> Iterator[str]:
     yield from kinds[1]
 
 
-@pytest.fixture(scope="module")
-def known() -> set[str]:
-    """The glossary's letters for sizes: the course's own, and symbols of lectures that have no shape."""
-    rows = [each for path in ROOT.glob("lectures/*.ipynb") for each in symbols(path)]
-    sizes = " ".join(each.written for each in rows if not each.shape)
+def last_lecture(path: Path) -> int:
+    """The last lecture that readers of a file have seen; models are for all lectures."""
+    folder = path.relative_to(ROOT).parts[0]
+    if folder == "lectures":
+        return int(path.stem[:2])
+    if folder == "solutions":
+        introduction = (path.parents[1] / "parts" / "0_introduction.py").read_text()
+        named = re.findall(r"[Ll]ectures? (\d\d)(?: (?:to|and) (\d\d))?", introduction)
+        return max((int(number) for pair in named for number in pair if number), default=0)
+    return LAST
+
+
+@cache
+def known(last: int) -> set[str]:
+    """The glossary's letters for sizes: the course's own, and shapeless symbols of lectures 00 to `last`."""
+    seen = [path for path in ROOT.glob("lectures/*.ipynb") if int(path.stem[:2]) <= last]
+    sizes = " ".join(each.written for path in seen for each in symbols(path) if not each.shape)
     found = re.findall(rf"(?<![\w{{\\]){LETTER}(?![\w}}])", sizes)
     return {*found, *(entry.letter for entry in (*AXES, *SIZES))}
 
@@ -66,11 +80,22 @@ def test_letters_are_found_in_shapes_and_nowhere_else(text, found):
     assert letters(text) == found
 
 
-def test_the_letter_of_a_matrix_is_not_taken_for_a_size(known):
-    assert {"B", "T", "S", "D", "d_k"} < known
-    assert not known & {"K", "M", "Q"}
+def test_the_letter_of_a_matrix_is_not_taken_for_a_size():
+    assert {"B", "T", "S", "D", "d_k"} < known(LAST)
+    assert not known(LAST) & {"K", "M", "Q"}
 
 
-@pytest.mark.parametrize("path", ABOUT_ATTENTION, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_letter_of_a_shape_stands_in_the_glossary(path, known):
-    assert {letter: text[:80] for text in texts(path) for letter in letters(text) - known} == {}
+def test_a_letter_is_known_from_the_lecture_that_explains_it():
+    assert "d_x" not in known(6)
+    assert "d_x" in known(7)
+
+
+def test_homeworks_name_the_lectures_that_they_follow():
+    homeworks = sorted(ROOT.glob("solutions/hw*/parts/0_introduction.py"))
+    assert [last_lecture(path) for path in homeworks] == [0, 4, 6, 9, 11, 14, 16, 18]
+
+
+@pytest.mark.parametrize("path", HELD, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_letter_of_a_shape_stands_in_the_glossary(path):
+    allowed = known(last_lecture(path))
+    assert {letter: text[:80] for text in texts(path) for letter in letters(text) - allowed} == {}

@@ -47,7 +47,7 @@ def contexts_before(
     """
     if n_context == 0:
         return tokens.new_empty(*tokens.shape, 0)
-    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)  # (…, T, K)
+    windows = F.pad(tokens, (n_context - 1, 0), value=bos).unfold(-1, n_context, 1).flip(-1)  # (…, n)
     return torch.where((windows == bos).cummax(dim=-1).values, bos, windows)
 
 
@@ -211,7 +211,7 @@ class InterpolatedNGram(CountingModel):
     """
 
     def __init__(self, counts: NGramCounts, shares: Sequence[float]) -> None:
-        """`shares` are λ_0 … λ_n: n + 1 numbers ≥ 0 that sum to one, the first above 0; else ValueError."""
+        """`shares` are the weights λ_0 … λ_n, n + 1 numbers ≥ 0 that sum to one, λ_0 > 0; else ValueError."""
         super().__init__(counts)
         is_mixture = min(shares, default=-1) >= 0 and abs(sum(shares) - 1) <= 1e-6
         if len(shares) != counts.order + 1 or not is_mixture or shares[0] == 0:
@@ -235,7 +235,7 @@ class InterpolatedNGram(CountingModel):
 def fit_shares(
     counts: NGramCounts, held_out: Int[Tensor, "batch time"], n_rounds: int = 20
 ) -> tuple[float, ...]:
-    """The shares λ_0 … λ_n that make a held-out text most likely, by expectation maximisation.
+    """The interpolation weights λ_0 … λ_n that make a held-out text most likely, by expectation maximisation.
 
     Each round divides one vote per token among the orders, in proportion to how well each predicted it.
     `held_out` must not be the text that was counted, because the highest order has already seen it, nor the

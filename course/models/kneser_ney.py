@@ -99,7 +99,7 @@ class KneserNey(CountingModel):
             )
 
     def _store(self, k: int, values: Tensor, triple: Discounts) -> None:
-        """Store each n-gram's discounted share and each context's γ; behind BOS, γ = 1 and the share 0."""
+        """Store each n-gram's discounted frequency and each context's γ; behind BOS, these are 0 and 1."""
         context, ngram, _, _ = self.counts.table(k)
         owner = ngram // self.vocab_size
         by_count = torch.tensor((0.0, *triple), dtype=torch.float64, device=values.device)

@@ -15,11 +15,11 @@ def hide_tokens(
     generator: torch.Generator,
     share: float = 0.15,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """Inputs and targets: a `share` of the ordinary tokens is selected for prediction, the rest is IGNORED.
+    """Inputs and targets: a fraction `share` of ordinary tokens is selected for prediction, the rest IGNORED.
 
     Of the selected tokens, 80 % become `mask_token`, 10 % a random ordinary token, and 10 % stay, so that the
     model cannot rely on seeing the mask. `is_ordinary` (V,) is False for padding, <cls>, <mask> and the like,
-    which are neither selected nor drawn. Call this again for each epoch. Raises ValueError for a share
+    which are neither selected nor drawn. Call this again for each epoch. Raises ValueError for a `share`
     outside (0, 1] or if there is no ordinary token.
     """
     if not 0 < share <= 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def expect_share(name: str, value: float) -> None:
-    """Accept a share of the whole: 0 < value ≤ 1."""
+    """Accept a fraction of the whole: 0 < value ≤ 1."""
     if not 0 < value <= 1:
         raise ValueError(f"{name}: expected a number in (0, 1], got {value}")
 

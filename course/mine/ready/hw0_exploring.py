@@ -41,5 +41,5 @@ def chat_prompt(messages: Sequence[tuple[str, str]]) -> str:
 def surprise(bets: Mapping[str, float], word: str, n_words: int) -> float:
     """As in exercise 12."""
     left = 1 - math.fsum(bets.values())
-    share = bets[word] if word in bets else left / (n_words - len(bets))
-    return -math.log2(share) if share > 0 else math.inf
+    p = bets[word] if word in bets else left / (n_words - len(bets))
+    return -math.log2(p) if p > 0 else math.inf

@@ -19,19 +19,19 @@ def in_numpy(x, n_groups):
 @alternative(of="split_groups")
 def written_into_zeros(x, n_groups):
     B, T, D = x.shape
-    K = D // n_groups
-    groups = torch.zeros(B, n_groups, T, K)
+    d_k = D // n_groups
+    groups = torch.zeros(B, n_groups, T, d_k)
     for h in range(n_groups):
-        groups[:, h] = x[:, :, h * K : (h + 1) * K]
+        groups[:, h] = x[:, :, h * d_k : (h + 1) * d_k]
     return groups
 
 
 @alternative(of="merge_groups")
 def by_writing_slices(x):
-    B, H, T, K = x.shape
-    merged = torch.zeros(B, T, H * K, dtype=x.dtype)
+    B, H, T, d_k = x.shape
+    merged = torch.zeros(B, T, H * d_k, dtype=x.dtype)
     for h in range(H):
-        merged[:, :, h * K : (h + 1) * K] = x[:, h]
+        merged[:, :, h * d_k : (h + 1) * d_k] = x[:, h]
     return merged
 
 

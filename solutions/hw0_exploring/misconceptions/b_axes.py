@@ -31,7 +31,7 @@ def features_dealt_out(x, n_groups):
 
 @misconception(of="split_groups")
 def groups_behind_time(x, n_groups):
-    """The last axis is cut rightly, but the groups stay behind time: (B, T, H, K).
+    """The last axis is cut rightly, but the groups stay behind time: (B, T, H, d_k).
 
     Which axis should come second? What does `result[0, 1]` hold, a group or a position?
     """
@@ -70,11 +70,11 @@ def as_many_features_as_groups(x, n_groups):
 def merged_without_exchanging_axes(x):
     """The groups are reshaped away without moving time in front of them: positions get mixed.
 
-    In (B, H, T, K), which number stands right behind the last of group 0 at position 0? Should it be its
+    In (B, H, T, d_k), which number stands right behind the last of group 0 at position 0? Should it be its
     neighbour in the result?
     """
-    B, H, T, K = x.shape
-    return x.reshape(B, T, H * K)
+    B, H, T, d_k = x.shape
+    return x.reshape(B, T, H * d_k)
 
 
 @misconception(of="merge_groups")
@@ -97,9 +97,9 @@ def groups_added_up(x):
 
 @misconception(of="merge_groups")
 def last_axes_not_joined(x):
-    """The axes are in the right order, (B, T, H, K), but the last two are still two.
+    """The axes are in the right order, (B, T, H, d_k), but the last two are still two.
 
-    How many axes has your result, and how many should it have? What is left to do once H and K are
+    How many axes has your result, and how many should it have? What is left to do once H and d_k are
     neighbours?
     """
     return x.transpose(1, 2)
@@ -254,7 +254,7 @@ def said_reshaped_to_the_final_shape():
 
 @misconception(of="name_the_wrong_move")
 def said_every_second_feature():
-    """The cut into (T, K, H) is named, which would put 0 and 2 side by side.
+    """The cut into (T, d_k, H) is named, which would put 0 and 2 side by side.
 
     Which two numbers open the table?
     """

@@ -345,9 +345,9 @@ def overlap_instead(logits):
 
 @misconception(of="distances")
 def from_the_first_wording_only(logits):
-    """Only the distances from the first wording are there, (N,), and not those of all pairs.
+    """Only the distances from the first wording are there, (B,), and not those of all pairs.
 
-    How many pairs do N wordings have? What is the shape of your result?
+    How many pairs do B wordings have? What is the shape of your result?
     """
     probs = logits.softmax(dim=-1)
     return (probs - probs[0]).abs().sum(dim=-1) / 2

@@ -7,9 +7,9 @@
 # %% [markdown] exercise="split_groups" difficulty=2 minutes=10 exempt="gradient"
 # ### 2. Split an axis
 #
-# Attention (lecture 13) cuts the D features of every position into H groups of K = D / H neighbours. Write
-# `split_groups(x, n_groups)`: `x` is (B, T, D), H is `n_groups`, and the result is (B, H, T, K), where
-# `result[b, h, t]` holds the features hK, …, hK + K − 1 of `x[b, t]`.
+# Attention (lecture 13) cuts the D features of every position into H groups of d_k = D / H neighbours. Write
+# `split_groups(x, n_groups)`: `x` is (B, T, D), H is `n_groups`, and the result is (B, H, T, d_k), where
+# `result[b, h, t]` holds the features h·d_k, …, (h + 1)·d_k − 1 of `x[b, t]`.
 #
 # **Example.** One sequence of three positions with eight features; tens say the position, units the feature:
 #
@@ -27,7 +27,7 @@
 #
 # <details><summary>Hint 2</summary>
 #
-# Now the axes are (B, T, H, K), and the groups have to come before time. That moves numbers; which function
+# Now the axes are (B, T, H, d_k), and the groups have to come before time. That moves numbers; which function
 # exchanges two axes?
 #
 # </details>
@@ -35,10 +35,10 @@
 
 # %% solution="split_groups"
 def split_groups(x: Tensor, n_groups: int) -> Tensor:
-    """The features of (B, T, D) cut into groups of neighbours: (B, H, T, K)."""
+    """The features of (B, T, D) cut into groups of neighbours: (B, H, T, d_k)."""
     ### BEGIN SOLUTION
     B, T, D = x.shape
-    return x.reshape(B, T, n_groups, D // n_groups).transpose(1, 2)  # (B, H, T, K)
+    return x.reshape(B, T, n_groups, D // n_groups).transpose(1, 2)  # (B, H, T, d_k)
     ### END SOLUTION
 
 
@@ -86,15 +86,15 @@ def other_sizes_are_split(split_groups, draw):
 # %% [markdown] exercise="merge_groups" difficulty=2 minutes=8 exempt="gradient"
 # ### 3. And put it together again
 #
-# Write `merge_groups(x)`, which undoes the last exercise: `x` is (B, H, T, K), the result (B, T, D) with
-# D = H · K, and `result[b, t]` holds the K numbers of group 0 at position t, then those of group 1, and so on.
+# Write `merge_groups(x)`, which undoes the last exercise: `x` is (B, H, T, d_k), the result (B, T, D) with
+# D = H · d_k, and `result[b, t]` holds the d_k numbers of group 0 at position t, then those of group 1, and so on.
 #
 # **Example.** The two groups of the last example become its `x` again: position 0 has the features 0 to 7.
 #
 # <details><summary>Hint 1</summary>
 #
-# You can merge two axes only if their numbers are adjacent in memory. In (B, H, T, K), what comes after the
-# K numbers of group 0 at position 0?
+# You can merge two axes only if their numbers are adjacent in memory. In (B, H, T, d_k), what comes after the
+# d_k numbers of group 0 at position 0?
 #
 # </details>
 #
@@ -108,9 +108,9 @@ def other_sizes_are_split(split_groups, draw):
 
 # %% solution="merge_groups"
 def merge_groups(x: Tensor) -> Tensor:
-    """The groups of (B, H, T, K) side by side again: (B, T, H·K)."""
+    """The groups of (B, H, T, d_k) side by side again: (B, T, H·d_k)."""
     ### BEGIN SOLUTION
-    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, K) → (B, T, D)
+    return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, H, d_k) → (B, T, D)
     ### END SOLUTION
 
 
@@ -303,9 +303,9 @@ for name, positions in SHOWN_GROUPS.items():
 #
 # | name | what the function would do |
 # |---|---|
-# | `"reshaped_to_the_final_shape"` | only draw new boundaries: (B, H, T, K) at once |
-# | `"read_with_the_groups_first"` | read the numbers as (H, B, T, K) and exchange the first two axes |
-# | `"every_second_feature"` | cut into (B, T, K, H): neighbours go to different groups |
+# | `"reshaped_to_the_final_shape"` | only draw new boundaries: (B, H, T, d_k) at once |
+# | `"read_with_the_groups_first"` | read the numbers as (H, B, T, d_k) and exchange the first two axes |
+# | `"every_second_feature"` | cut into (B, T, d_k, H): neighbours go to different groups |
 # | `"groups_in_reverse"` | split rightly, with the last group first |
 # | `"positions_in_reverse"` | split rightly, with the last position first |
 #

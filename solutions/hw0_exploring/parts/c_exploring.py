@@ -125,8 +125,8 @@ candidates = {
 for context, texts in candidates.items():
     asked = [expected(text, context) for text in texts]
     log_probs = torch.tensor([mine.log_prob_of(one.logits, one.tokens) for one in asked])
-    for text, log_prob, share in zip(texts, log_probs, log_probs.softmax(0), strict=True):
-        print(f"{context:37}{text:19} {log_prob:7.2f} nats  {share:6.1%}")
+    for text, log_prob, probability in zip(texts, log_probs, log_probs.softmax(0), strict=True):
+        print(f"{context:37}{text:19} {log_prob:7.2f} nats  {probability:6.1%}")
 
 # %% [markdown]
 # What the tokenizer does to words, dates, numbers, names and languages decides what the model gets to read. A piece of
@@ -220,8 +220,8 @@ for text in ARTICLE_1:
 #
 # $$d(p, q) = \frac12 \sum_{v} |p_v - q_v|$$
 #
-# Write `distances(logits)`: `logits` is (N, V), and row n says what the model expects after wording n. The
-# result is (N, N): the distance of the distributions, the softmax of the rows, of every wording to every other.
+# Write `distances(logits)`: `logits` is (B, V), and row b says what the model expects after wording b. The
+# result is (B, B): the distance of the distributions, the softmax of the rows, of every wording to every other.
 #
 # **Example.** Rows with the probabilities 1/2, 1/4, 1/4 and 1/4, 1/4, 1/2 (the logits are their logarithms)
 # differ by 1/4, 0 and 1/4, so `distances` gives `[[0, 1/4], [1/4, 0]]`.
@@ -229,7 +229,7 @@ for text in ARTICLE_1:
 # <details><summary>Hint 1</summary>
 #
 # Pairs are made by broadcasting, as in exercise 4. Which shapes should the two sides of the minus have, so
-# that the difference is (N, N, V)?
+# that the difference is (B, B, V)?
 #
 # </details>
 #
@@ -242,10 +242,10 @@ for text in ARTICLE_1:
 
 # %% solution="distances"
 def distances(logits: Tensor) -> Tensor:
-    """The total variation distances (N, N) of the distributions whose logits are (N, V)."""
+    """The total variation distances (B, B) of the distributions whose logits are (B, V)."""
     ### BEGIN SOLUTION
     probs = logits.softmax(dim=-1)
-    return (probs[:, None] - probs).abs().sum(dim=-1) / 2  # (N, 1, V) − (N, V) → (N, N)
+    return (probs[:, None] - probs).abs().sum(dim=-1) / 2  # (B, 1, V) − (B, V) → (B, B)
     ### END SOLUTION
 
 
@@ -279,10 +279,10 @@ def four_wordings_of_one_question(distances):
 # %% check="other_rows_have_their_distances" points=2 hidden
 def other_rows_have_their_distances(distances, draw):
     """Other numbers of wordings and pieces have their distances."""
-    for N, V in ((2, 5), (4, 4), (5, 3), (1, 6)):
-        logits = 2 * draw.normal(N, V) + 4 * draw.normal(N, 1)
+    for B, V in ((2, 5), (4, 4), (5, 3), (1, 6)):
+        logits = 2 * draw.normal(B, V) + 4 * draw.normal(B, 1)
         probs = logits.softmax(-1)
-        rows = [[(probs[i] - probs[j]).abs().sum() / 2 for j in range(N)] for i in range(N)]
+        rows = [[(probs[i] - probs[j]).abs().sum() / 2 for j in range(B)] for i in range(B)]
         assert_close(distances(logits), torch.tensor(rows, dtype=torch.float64))
 
 

@@ -68,10 +68,10 @@ def who_bets_everything_may_pay_infinitely(surprise):
 def other_bets_have_their_price(surprise, draw):
     """Other bets on other words have their price."""
     for n_bets, n_words in ((1, 9), (3, 40), (4, 20_000)):
-        *shares, left = draw.probabilities(n_bets + 1).tolist()
-        bets = {f"word {number}": share for number, share in enumerate(shares)}
-        for word, share in bets.items():
-            assert_close(surprise(bets, word, n_words), -math.log2(share))
+        *probs, left = draw.probabilities(n_bets + 1).tolist()
+        bets = {f"word {number}": p for number, p in enumerate(probs)}
+        for word, p in bets.items():
+            assert_close(surprise(bets, word, n_words), -math.log2(p))
         assert_close(surprise(bets, "another", n_words), -math.log2(left / (n_words - n_bets)))
 
 

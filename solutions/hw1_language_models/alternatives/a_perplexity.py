@@ -65,19 +65,19 @@ def outcome_by_outcome(probs):
 @alternative(of="entropy_rate")
 def by_many_steps(transition):
     lazy = (transition + torch.eye(len(transition), dtype=transition.dtype)) / 2
-    shares = torch.linalg.matrix_power(lazy, 2**20)[0]
+    fractions = torch.linalg.matrix_power(lazy, 2**20)[0]
     rate = 0.0
-    for share, row in zip(shares.tolist(), transition.tolist(), strict=True):
-        rate -= share * sum(p * math.log2(p) for p in row if p > 0)
+    for fraction, row in zip(fractions.tolist(), transition.tolist(), strict=True):
+        rate -= fraction * sum(p * math.log2(p) for p in row if p > 0)
     return rate
 
 
 @alternative(of="entropy_rate")
 def by_the_eigenvector(transition):
     values, vectors = np.linalg.eig(transition.numpy().T)
-    shares = np.real(vectors[:, np.argmin(np.abs(values - 1))])
+    fractions = np.real(vectors[:, np.argmin(np.abs(values - 1))])
     safe = transition.clamp_min(1e-300).numpy()
-    return float(-(shares / shares.sum() * (safe * np.log2(safe)).sum(1)).sum())
+    return float(-(fractions / fractions.sum() * (safe * np.log2(safe)).sum(1)).sum())
 
 
 @alternative(of="name_the_fault")

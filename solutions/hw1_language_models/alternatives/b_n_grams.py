@@ -77,9 +77,9 @@ def by_smoothing_the_whole_row(counts, context, token, words, k):
 def as_a_mixture_with_the_uniform(counts, context, token, words, k):
     followers, vocab_size = counts.get(context, {}), len({*words, EOS})
     total = sum(followers.values())
-    share = total / (total + k * vocab_size)
+    fraction = total / (total + k * vocab_size)
     frequency = followers.get(token, 0) / total if total else 0.0
-    return share * frequency + (1 - share) / vocab_size
+    return fraction * frequency + (1 - fraction) / vocab_size
 
 
 @alternative(of="interpolated_prob")

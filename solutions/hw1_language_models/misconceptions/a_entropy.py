@@ -132,8 +132,8 @@ def _alike(transition):
     return torch.full_like(transition[0], 1 / len(transition))
 
 
-def _rate_at_one_moment(transition, shares, steps):
-    return (shares @ torch.linalg.matrix_power(transition, steps) @ _row_entropies(transition)).item()
+def _rate_at_one_moment(transition, fractions, steps):
+    return (fractions @ torch.linalg.matrix_power(transition, steps) @ _row_entropies(transition)).item()
 
 
 def _summed_powers(transition, steps):
@@ -146,15 +146,15 @@ def _summed_powers(transition, steps):
 
 
 def _rate_over_all_steps(transition, steps):
-    shares = _alike(transition) @ _summed_powers(transition, steps) / steps
-    return (shares @ _row_entropies(transition)).item()
+    fractions = _alike(transition) @ _summed_powers(transition, steps) / steps
+    return (fractions @ _row_entropies(transition)).item()
 
 
 @misconception(of="entropy_rate")
 def shares_after_many_steps(transition):
-    """The shares are those after a fixed number of steps, which a source with a period never settles on.
+    """The fractions are those after a fixed number of steps, which a source with a period never settles on.
 
-    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097?
+    A source is at token 0 at every second step. What is its probability after 4096 steps, and after 4097?
     What would change if it also stayed where it is now and then?
     """
     return _rate_at_one_moment(transition, torch.eye(len(transition), dtype=torch.float64)[0], 4096)
@@ -162,9 +162,9 @@ def shares_after_many_steps(transition):
 
 @misconception(of="entropy_rate")
 def shares_after_many_steps_from_equal_ones(transition):
-    """The shares are those after a fixed number of steps, which a source with a period never settles on.
+    """The fractions are those after a fixed number of steps, which a source with a period never settles on.
 
-    A source is at token 0 at every second step. What is its share after 4096 steps, and what after 4097?
+    A source is at token 0 at every second step. What is its probability after 4096 steps, and after 4097?
     What would change if it also stayed where it is now and then?
     """
     return _rate_at_one_moment(transition, _alike(transition), 1000)
@@ -172,7 +172,7 @@ def shares_after_many_steps_from_equal_ones(transition):
 
 @misconception(of="entropy_rate")
 def thousand_steps_averaged(transition):
-    """The shares are averaged over all steps, and the first ones, before the source settled, still count.
+    """The fractions are averaged over all steps, and the first ones, before the source settled, still count.
 
     Print your answer for the example after 1,000, 10,000 and 100,000 steps. By how much does ten times the
     work improve it, and how many steps would six digits take?
@@ -182,7 +182,7 @@ def thousand_steps_averaged(transition):
 
 @misconception(of="entropy_rate")
 def ten_thousand_steps_averaged(transition):
-    """The shares are averaged over all steps, and the first ones, before the source settled, still count.
+    """The fractions are averaged over all steps, and the first ones, before the source settled, still count.
 
     Print your answer for the example after 1,000, 10,000 and 100,000 steps. By how much does ten times the
     work improve it, and how many steps would six digits take?
@@ -192,7 +192,7 @@ def ten_thousand_steps_averaged(transition):
 
 @misconception(of="entropy_rate")
 def hundred_thousand_steps_averaged(transition):
-    """The shares are averaged over all steps, and the first ones, before the source settled, still count.
+    """The fractions are averaged over all steps, and the first ones, before the source settled, still count.
 
     Print your answer for the example after 1,000, 10,000 and 100,000 steps. By how much does ten times the
     work improve it, and how many steps would six digits take?
@@ -202,20 +202,20 @@ def hundred_thousand_steps_averaged(transition):
 
 @misconception(of="entropy_rate")
 def shares_of_length_one(transition):
-    """The shares do not sum to one: an eigenvector comes with length one.
+    """The fractions do not sum to one: an eigenvector comes with length one.
 
-    Add up the shares of the example. Which multiple of an eigenvector is an eigenvector too, and which one
+    Add up the fractions of the example. Which multiple of an eigenvector is an eigenvector too, and which one
     satisfies the second equation of the statement?
     """
-    shares = _shares(transition)
-    return (shares / shares.norm() @ _row_entropies(transition)).item()
+    fractions = _shares(transition)
+    return (fractions / fractions.norm() @ _row_entropies(transition)).item()
 
 
 @misconception(of="entropy_rate")
 def last_two_steps_averaged(transition):
-    """The shares of the last two steps are averaged, which settles a period of two and no other.
+    """The fractions of the last two steps are averaged, which settles a period of two and no other.
 
-    A source is at token 0 at every third step. What are its shares after 999, 1000 and 1001 steps?
+    A source is at token 0 at every third step. How probable is each token after 999, 1000 and 1001 steps?
     """
     now = torch.linalg.matrix_power(transition, 9999)
     return (_alike(transition) @ (now + now @ transition) / 2 @ _row_entropies(transition)).item()
@@ -223,10 +223,10 @@ def last_two_steps_averaged(transition):
 
 @misconception(of="entropy_rate")
 def entropy_of_the_shares(transition):
-    """The answer is the entropy of the shares: the price of a token when the one before it is unknown.
+    """The answer is the entropy of the fractions: the price of a token when the one before it is unknown.
 
-    A source that always emits 0, 1, 2, 0, 1, 2, … has three equal shares. How many bits does the next token
-    cost somebody who sees the present one?
+    A source that always emits 0, 1, 2, 0, 1, 2, … emits each a third of the time. How many bits does the next
+    token cost somebody who sees the present one?
     """
     return _row_entropies(_shares(transition)[None]).item()
 
@@ -236,7 +236,7 @@ def rows_averaged_alike(transition):
     """The entropies of the rows are averaged with equal weights, however rarely the source is there.
 
     Let token 2 occur once in a million tokens. How much should the entropy of its row matter, and how much
-    does it in your average? (If you looked for shares that reproduce themselves and found equal ones: on
+    does it in your average? (If you looked for fractions that reproduce themselves and found equal ones: on
     which side of `transition` were they multiplied?)
     """
     return _row_entropies(transition).mean().item()
@@ -253,9 +253,9 @@ def entropy_rate_in_nats(transition):
 
 @misconception(of="entropy_rate")
 def shares_after_a_single_step(transition):
-    """The rows are weighted by the shares after one step, not by the shares in the long run.
+    """The rows are weighted by the fractions after one step, not by the fractions in the long run.
 
-    Print your shares after 1, 2, 5 and 50 steps. Do the ones you use satisfy the equation of the statement?
+    Print your fractions after 1, 2, 5 and 50 steps. Do those that you use satisfy the statement's equation?
     """
     return (transition.mean(0) @ _row_entropies(transition)).item()
 
@@ -314,11 +314,11 @@ not_code(
 
 @misconception(of="entropy_rate")
 def shares_after_five_steps(transition):
-    """The source takes a few steps, and the shares have not settled yet.
+    """The source takes a few steps, and the fractions have not settled yet.
 
-    Print your shares after 5, 50 and 500 steps. How many digits of the rate are right?
+    Print your fractions after 5, 50 and 500 steps. How many digits of the rate are right?
     """
-    shares = torch.full((len(transition),), 1 / len(transition), dtype=torch.float64)
+    fractions = torch.full((len(transition),), 1 / len(transition), dtype=torch.float64)
     for _ in range(5):
-        shares = shares @ transition
-    return (shares @ _row_entropies(transition)).item()
+        fractions = fractions @ transition
+    return (fractions @ _row_entropies(transition)).item()

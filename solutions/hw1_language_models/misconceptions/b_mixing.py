@@ -110,7 +110,7 @@ def estimates_added_with_their_weights(counts_by_order, weights, context, token,
     """The weighted estimates are added up; the (1 - weight) that the longer ones leave over is missing.
 
     With weights 0.9, 0.7 and 0.4, what do your probabilities sum to? In the formula, how much is left for
-    order 1 after orders 3 and 2 have taken their shares?
+    order 1 after orders 3 and 2 have taken their parts?
     """
     estimates = _estimates(counts_by_order, context, token)
     mixed = [weight * (estimate or 0.0) for weight, estimate in zip(weights, estimates, strict=True)]
@@ -210,10 +210,10 @@ def uniform_below_every_order(counts_by_order, weights, context, token, words):
 
 @misconception(of="interpolated_prob")
 def weights_taken_as_shares_of_the_whole(counts_by_order, weights, context, token, words):
-    """Each order gets its weight as a share of the whole, and the uniform distribution what is left of one.
+    """Each order gets its weight as a fraction of the whole, and the uniform distribution what is left.
 
     The weights of the example are 1/2 and 3/4. What is left of one? In the formula, of what is
-    $\\lambda_1$ a share?
+    $\\lambda_1$ a fraction?
     """
     estimates = _estimates(counts_by_order, context, token)
     mixed = sum(weight * (estimate or 0.0) for weight, estimate in zip(weights, estimates, strict=True))

@@ -50,8 +50,8 @@ def bits_per_token(token_log_probs, text):
 def average_token_shared_among_bytes(token_log_probs, text):
     """The mean over the tokens is divided by the bytes, so the text is divided twice.
 
-    The model pays for every token. Of which quantity is bits per byte a share: of the price of one token, or
-    of the whole text?
+    The model pays for every token. Of which quantity is bits per byte a fraction: of the price of one token,
+    or of the whole text?
     """
     return -mean(token_log_probs) / math.log(2) / len(text.encode())
 

@@ -404,7 +404,7 @@ def other_distributions_have_their_perplexity(branching_factor, draw):
 # until you have it, and write down how many guesses it took. Play a sentence: set `PLAY = True` in the second
 # cell and run it. (No points. Nothing is sent anywhere.)
 #
-# If a share $q_i$ of the letters needed $i$ guesses, then $-\sum_i q_i \log_2 q_i$ bounds the bits per letter
+# If a fraction $q_i$ of the letters needed $i$ guesses, then $-\sum_i q_i \log_2 q_i$ bounds the bits per letter
 # from above: anyone who knows how you guess can recover the text from the numbers alone. One sentence is a small
 # sample, so take your result as a rough one. With 26 letters and the space, guessing blindly costs
 # $\log_2 27 = 4.75$ bits.
@@ -432,8 +432,8 @@ def shannons_game(sentence, n_given=10, ask=input):
 
 def bits_per_letter(guesses):
     """The entropy of the number of guesses: Shannon's upper bound on the bits per letter."""
-    shares = [count / len(guesses) for count in Counter(guesses).values()]
-    return -sum(share * math.log2(share) for share in shares)
+    fractions = [count / len(guesses) for count in Counter(guesses).values()]
+    return -sum(fraction * math.log2(fraction) for fraction in fractions)
 
 
 # %%
@@ -447,7 +447,7 @@ if PLAY:
 #
 # A Markov source emits tokens 0, 1, …, and the next one depends on the present one alone: `transition[i, j]`
 # is $P(x_{t+1} = j \mid x_t = i)$. From every token it can reach every other. In the long run it emits token
-# $i$ a fixed share $\pi_i$ of the time. These shares, the stationary distribution, reproduce themselves:
+# $i$ a fixed fraction $\pi_i$ of the time. These fractions, the stationary distribution, reproduce themselves:
 #
 # $$\pi_j = \sum_i \pi_i \, \text{transition}[i, j], \qquad \sum_i \pi_i = 1.$$
 #
@@ -466,22 +466,22 @@ if PLAY:
 # nothing.
 #
 # **Example.** `[[1/2, 1/4, 1/4], [1, 0, 0], [1/2, 1/2, 0]]`. The rows have entropies 1.5, 0 and 1 bits. The
-# shares are 8/13, 3/13, 2/13: for instance the first,
+# fractions are 8/13, 3/13, 2/13: for instance the first,
 # $\frac{8}{13} \cdot \frac12 + \frac{3}{13} \cdot 1 + \frac{2}{13} \cdot \frac12 = \frac{8}{13}$. So
 # $H = (8 \cdot 1.5 + 3 \cdot 0 + 2 \cdot 1) / 13 = 14/13 \approx 1.077$ bits.
 #
 # <details><summary>Hint 1</summary>
 #
-# There are two separate jobs: the shares, and the entropy of each row. Print both for the example before you
+# There are two separate jobs: the fractions, and the entropy of each row. Print both for the example before you
 # combine them.
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# For the shares: solve the linear equations, or let the source take steps until the shares stay as they are.
+# For the fractions: solve the linear equations, or let the source take steps until the fractions stay as they are.
 # Do they, for a source that is at token 0 at every second step? What if it throws a coin before each step and
-# stays where it is on heads: are its shares others in the long run? Check which side of `transition` the
+# stays where it is on heads: are its fractions others in the long run? Check which side of `transition` the
 # distribution is multiplied on.
 #
 # </details>
@@ -498,14 +498,14 @@ def entropy_rate(transition: Tensor) -> float:
     """Bits per token of a Markov source with the given (vocab_size, vocab_size) transition probabilities."""
     ### BEGIN SOLUTION
     vocab_size = len(transition)
-    # The stationary shares solve share @ transition = share and sum to one: one more equation than unknowns.
+    # The fractions solve fractions @ transition = fractions and sum to one: one more equation than unknowns.
     balance = transition.T - torch.eye(vocab_size, dtype=transition.dtype)
     equations = torch.cat([balance, torch.ones(1, vocab_size, dtype=transition.dtype)])
     right_side = torch.zeros(vocab_size + 1, 1, dtype=transition.dtype)
     right_side[-1] = 1
-    shares = torch.linalg.lstsq(equations, right_side).solution[:, 0]
+    fractions = torch.linalg.lstsq(equations, right_side).solution[:, 0]
     row_entropies = -torch.xlogy(transition, transition).sum(1) / math.log(2)
-    return (shares @ row_entropies).item()
+    return (fractions @ row_entropies).item()
     ### END SOLUTION
 
 
@@ -541,8 +541,8 @@ def a_token_counts_as_often_as_it_occurs(entropy_rate, draw):
         [[1 - rare, 0.0, rare], [1 - rare, 0.0, rare], [1 / 3, 1 / 3, 1 / 3]], dtype=torch.float64
     )
     hardly_a_choice = -(rare * math.log2(rare) + (1 - rare) * math.log2(1 - rare))
-    share = rare / (2 / 3 + rare)
-    assert_close(entropy_rate(transition), (1 - share) * hardly_a_choice + share * math.log2(3))
+    fraction = rare / (2 / 3 + rare)
+    assert_close(entropy_rate(transition), (1 - fraction) * hardly_a_choice + fraction * math.log2(3))
 
 
 # %% check="shares_are_not_those_of_one_moment" points=1
@@ -568,9 +568,9 @@ def other_sources_have_their_entropy_rate(entropy_rate, draw):
         transition[0, 1:] *= 0.2  # token 0 likes to stay
         transition[1, -1] *= 0  # the last token never follows token 1
         transition[:2, 0] = 1 - transition[:2, 1:].sum(1)
-        shares = torch.linalg.matrix_power(transition, 4096)[0]
-        pairs = shares[:, None] * transition
-        added = torch.xlogy(shares, shares).sum() - torch.xlogy(pairs, pairs).sum()
+        fractions = torch.linalg.matrix_power(transition, 4096)[0]
+        pairs = fractions[:, None] * transition
+        added = torch.xlogy(fractions, fractions).sum() - torch.xlogy(pairs, pairs).sum()
         assert_close(entropy_rate(transition), added.item() / math.log(2))
     rarely_moves = torch.tensor([[0.998, 0.002], [0.001, 0.999]], dtype=torch.float64)
     bits = -torch.xlogy(rarely_moves, rarely_moves).sum(1) / math.log(2)

@@ -241,8 +241,8 @@ def other_tables_have_their_relative_frequencies(mle_probs, draw):
     words = ["u", "v", "w", "x"]
     counts = drawn_counts(draw, [("u", "v", "w"), ("w", "w", "u")], ["w", "u", EOS])
     followers = counts["u", "v", "w"]
-    share = 1 / (followers["w"] + followers["u"] + followers[EOS])
-    expected = {word: share * followers.get(word, 0) for word in [*words, EOS]}
+    fraction = 1 / (followers["w"] + followers["u"] + followers[EOS])
+    expected = {word: fraction * followers.get(word, 0) for word in [*words, EOS]}
     assert_close(mle_probs(counts, ("u", "v", "w"), words), expected)
     assert_close(mle_probs(counts, ("v", "v", "v"), words), dict.fromkeys(expected, 1 / 5))
 
@@ -587,12 +587,12 @@ def other_mixtures_have_their_probability(interpolated_prob, draw):
     one, two, three = weights = [draw.number(low, low + 0.2) for low in (0.2, 0.4, 0.6)]
     for token in ("v", "w", EOS):
         for context in (("u", "v"), ("v", "v")):
-            shares = [
+            frequencies = [
                 table[seen].get(token, 0) / sum(table[seen].values())
                 for table, seen in zip(orders, [(), context[1:], context], strict=True)
             ]
-            mixture = three * shares[2] + (1 - three) * two * shares[1]
-            mixture += (1 - three) * (1 - two) * (one * shares[0] + (1 - one) / 4)
+            mixture = three * frequencies[2] + (1 - three) * two * frequencies[1]
+            mixture += (1 - three) * (1 - two) * (one * frequencies[0] + (1 - one) / 4)
             assert_close(interpolated_prob(orders, weights, context, token, words), mixture)
     half = orders[0][()].get("u", 0) / sum(orders[0][()].values()) * one + (1 - one) / 4
     assert_close(interpolated_prob(orders, weights, ("w", "w"), "u", words), half)
@@ -609,9 +609,9 @@ def other_mixtures_have_their_probability(interpolated_prob, draw):
 #
 # 1. The *cost* of a setting is the mean of its held-out bits over the folds (different cuts of the text into
 #    a training part and a held-out part).
-# 2. Take the setting of lowest cost. Its *standard error* is $s / \sqrt{F}$, where $F$ is the number of folds
-#    and $s$ the sample standard deviation of its held-out bits over the folds (with $F - 1$;
-#    `statistics.stdev`).
+# 2. Take the setting of lowest cost. Its *standard error* is $s$ divided by the square root of the number of
+#    folds, where $s$ is the sample standard deviation of its held-out bits over the folds (as
+#    `statistics.stdev` finds it, with the number of folds minus one).
 # 3. Every setting whose cost is at most the lowest cost plus that standard error is *good enough*. Of these,
 #    choose the smallest $n$; among those with the smallest $n$, the one of lowest cost.
 #
@@ -726,9 +726,9 @@ def differences_within_the_noise_do_not_count(choose_n_and_k, draw):
 def of_the_smallest_n_the_best_k_is_chosen(choose_n_and_k, draw):
     """Among good-enough settings with the same smallest n, the k of lowest cost is chosen."""
     base, noise = draw.number(30, 40), draw.number(2, 3)
-    shares = {(3, 0.01): 0.6, (2, 0.01): 0.8, (2, 0.1): 0.4, (2, 1.0): 0.7, (2, 2.0): 5.0, (1, 1.0): 3.5}
+    multiples = {(3, 0.01): 0.6, (2, 0.01): 0.8, (2, 0.1): 0.4, (2, 1.0): 0.7, (2, 2.0): 5.0, (1, 1.0): 3.5}
     heldout = {(3, 0.5): folds(base, noise), (1, 0.1): folds(base + 9 * noise, 10 * noise)}
-    heldout |= {setting: folds(base + share * noise) for setting, share in shares.items()}
+    heldout |= {setting: folds(base + multiple * noise) for setting, multiple in multiples.items()}
     assert_equal(tuple(choose_n_and_k(results_table(heldout))), (2, 0.1))
 
 
@@ -743,12 +743,14 @@ def without_noise_only_the_best_is_good_enough(choose_n_and_k):
 def other_results_are_chosen_from_by_the_rule(choose_n_and_k, draw):
     """Other tables, in any order, lead to the choice of the one-standard-error rule."""
     base, noise = draw.number(3, 9), draw.number(0.05, 0.4)
-    shares = {
+    multiples = {
         (5, 0.1): 0.5, (5, 1.0): 2.0, (4, 0.1): 0.3, (3, 0.5): 0.95, (3, 0.1): 0.92, (3, 0.01): 1.4,
         (2, 0.1): 1.2, (2, 0.5): 1.6, (1, 0.1): 14.0,
     }  # fmt: skip
     heldout = {(4, 0.5): folds(base, noise), (1, 1.0): folds(base + 9 * noise, 10 * noise)}
-    heldout |= {setting: folds(base + share * noise, 0.3 * noise) for setting, share in shares.items()}
+    heldout |= {
+        setting: folds(base + multiple * noise, 0.3 * noise) for setting, multiple in multiples.items()
+    }
     training = {setting: folds(base - noise * setting[0]) for setting in heldout}
     test = {setting: folds(base + abs(setting[0] - 2)) for setting in heldout}
     assert_equal(tuple(choose_n_and_k(results_table(heldout, training=training, test=test))), (3, 0.1))

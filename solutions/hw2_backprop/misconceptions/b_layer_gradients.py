@@ -20,7 +20,7 @@ def weight_gradient_transposed(x, W, upstream):
 def multiplied_with_the_transpose_of_w(x, W, upstream):
     """The backward pass multiplies upstream by the transpose of W, as the forward pass multiplies x.
 
-    Which shapes have upstream and your matrix? Which one turns M numbers back into K?
+    Which shapes have upstream and your matrix? Which one turns a row of outputs back into a row of inputs?
     """
     return upstream @ W.T, upstream.T @ x, upstream.sum(0)
 

@@ -78,7 +78,7 @@ def probabilities_left_outside_the_difference(probs, upstream):
 
 @misconception(of="softmax_vjp")
 def one_part_without_its_probability(probs, upstream):
-    """The sum is subtracted as it is, where each word subtracts its own share of it.
+    """The sum is subtracted as it is, where each word subtracts its own part of it.
 
     Multiply out the sum over i: which factor stands before the part without δ? What do the gradients of your
     row sum to?

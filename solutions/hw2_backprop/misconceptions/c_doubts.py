@@ -166,7 +166,7 @@ def loose_absolute_tolerance(right, left, claimed):
 
 @misconception(of="wrong_entries")
 def both_bounds_absolute(right, left, claimed):
-    """Both bounds are the numbers 0.01 and 0.0001 themselves, not those shares of what is compared.
+    """Both bounds are the numbers 0.01 and 0.0001 themselves, not those fractions of what is compared.
 
     If all slopes and claims become a thousand times larger, should a verdict change? In your code, which
     numbers grow with them, and which do not?
@@ -199,7 +199,7 @@ def share_of_the_mean_alone(right, left, claimed):
 
 @misconception(of="wrong_entries")
 def share_of_the_claim_alone(right, left, claimed):
-    """The bound is a share of the claim, also where the mean of the slopes is the larger number.
+    """The bound is a fraction of the claim, also where the mean of the slopes is the larger number.
 
     The mean is 1 and the claim 0.999900005. By how much do they differ, and how much is 0.01 % of either?
     """
@@ -208,7 +208,7 @@ def share_of_the_claim_alone(right, left, claimed):
 
 @misconception(of="wrong_entries")
 def sums_for_the_larger_number(right, left, claimed):
-    """The bounds are shares of the sum of two numbers, where the larger of them is asked for.
+    """The bounds are fractions of the sum of two numbers, where the larger of them is asked for.
 
     The slopes are 1 and 0.985. How far apart are they, and how much is 1 % of the larger, and of their sum?
     """
@@ -328,7 +328,7 @@ def kinks_called_wrong(right, left, claimed):
 
 @misconception(of="wrong_entries")
 def strict_absolute_tolerance(right, left, claimed):
-    """The bound is 0.0001 itself, not that share of the numbers, so that small gradients are never wrong.
+    """The bound is 0.0001 itself, not that fraction of the numbers, so that small gradients are never wrong.
 
     If all gradients are about 0.000001, which claims pass your test? Would 0 pass, everywhere?
     """

@@ -13,8 +13,8 @@
 #
 # | result | shape | meaning |
 # |---|---|---|
-# | `windows` | (M, N), int64 | all complete windows that have a next word, in the order of the text |
-# | `targets` | (M,), int64 | the word that follows each window |
+# | `windows` | (pairs, N), int64 | all complete windows that have a next word, in the order of the text |
+# | `targets` | (pairs,), int64 | the word that follows each window |
 #
 # A window is written as it is read, oldest word first. At least one document is longer than $N$; one that is
 # not has no pair.
@@ -37,11 +37,11 @@
 
 # %% solution="windows_and_targets"
 def windows_and_targets(documents: list[Tensor], n_window: int) -> tuple[Tensor, Tensor]:
-    """All windows (M, n_window) of the documents, and the word that follows each, (M,)."""
+    """All windows (pairs, N) of the documents, and the word that follows each, (pairs,)."""
     ### BEGIN SOLUTION
     starts = [(document, i) for document in documents for i in range(len(document) - n_window)]
-    windows = torch.stack([document[i : i + n_window] for document, i in starts])  # (M, N)
-    targets = torch.stack([document[i + n_window] for document, i in starts])  # (M,)
+    windows = torch.stack([document[i : i + n_window] for document, i in starts])  # (pairs, N)
+    targets = torch.stack([document[i + n_window] for document, i in starts])  # (pairs,)
     return windows, targets
     ### END SOLUTION
 
@@ -878,5 +878,5 @@ look(
 # b) (2 points) They taught it to shrink its logits, nothing about the language: 3.2 is about what a model
 # that knows nothing costs. (1 point.) Draw U smaller, c = 0 (or zero), so that all logits start near 0; the
 # first loss must then be ln 27, and the spread (standard deviation) of the logits must be small compared
-# with 1. Also right: the share of hidden units near ±1, if the answer scales W as well. (1 point.)
+# with 1. Also right: the fraction of hidden units near ±1, if the answer scales W as well. (1 point.)
 # ### END SOLUTION

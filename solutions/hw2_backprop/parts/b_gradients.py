@@ -374,10 +374,10 @@ def other_batches_agree_with_autograd(cross_entropy_grad, draw):
 # ### 13. Back through a linear layer
 #
 # A linear layer computes $\mathbf a = \mathbf W \mathbf x + \mathbf b$ for each row of a batch; in tensors,
-# `a = x @ W.T + b` with x (B, K), W (M, K), b (M,) and a (B, M).
+# `a = x @ W.T + b` with x (B, inputs), W (outputs, inputs), b (outputs,) and a (B, outputs).
 #
 # Write `linear_backward(x, W, upstream)`, which returns the tuple `(dx, dW, db)`, each in the shape of what
-# it is the gradient of. `upstream` is $\partial L / \partial \mathbf a$, (B, M).
+# it is the gradient of. `upstream` is $\partial L / \partial \mathbf a$, (B, outputs).
 #
 # **Example.** `x = [[1, 2]]`, `W = [[3, 4], [5, 6], [7, 8]]`, `upstream = [[1, 0, 10]]` give `dx = [[73,
 # 84]]`, `dW = [[1, 2], [0, 0], [10, 20]]`, `db = [1, 0, 10]`.
@@ -397,7 +397,7 @@ def other_batches_agree_with_autograd(cross_entropy_grad, draw):
 
 # %% solution="linear_backward"
 def linear_backward(x: Tensor, W: Tensor, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """dx (B, K), dW (M, K), db (M,) of a = x Wᵀ + b, from upstream (B, M)."""
+    """dx (B, inputs), dW (outputs, inputs), db (outputs,) of a = x Wᵀ + b, from upstream (B, outputs)."""
     ### BEGIN SOLUTION
     return upstream @ W, upstream.T @ x, upstream.sum(dim=0)
     ### END SOLUTION
@@ -582,8 +582,8 @@ def other_windows_agree_with_autograd(embedding_backward, draw):
 # %% [markdown] exercise="unbroadcast" difficulty=2 minutes=10 forbids=".backward,torch.autograd,torch.func,torch.ops,.sum_to_size" exempt="gradient"
 # ### 16. Back through broadcasting
 #
-# When a small tensor met a larger one, torch repeated it silently: a bias (M,) was added to every row of
-# (B, M). In the backward pass every copy of a number gets a gradient, and these must be added up until the
+# When a small tensor met a larger one, torch repeated it silently: a bias (D,) was added to every row of
+# (B, D). In the backward pass every copy of a number gets a gradient, and these must be added up until the
 # gradient has the shape of the tensor again.
 #
 # Write `unbroadcast(gradient, shape)`. `gradient` has the shape after broadcasting; `shape`, a list of sizes,

@@ -24,7 +24,7 @@ def _arriving(x, W, U, b, v):
 
 @misconception(of="gradient_norms")
 def norms_of_what_u_is_told(x, W, U, b, v):
-    """The norms are those of each step's share in the gradient of U, not of the gradients at the states.
+    """The norms are those of each step's part of the gradient of U, not of the gradients at the states.
 
     Of what do you take the derivative: of the weights, of which there is one copy, or of a state, of which
     there is one at each step? What stands in your list at the last step?

@@ -75,7 +75,7 @@ def padding_times_zero(logits, labels, pad_label):
 def softmax_over_the_words(logits, labels, pad_label):
     """The softmax runs over the places of a text, so the labels of one word are no alternatives.
 
-    Which axis of (B, T, K) holds the labels that a word may have? What do they add up to in yours?
+    Which axis of (B, T, labels) holds the labels that a word may have? What do they add up to in yours?
     """
     log_probs = logits.log_softmax(1)
     is_real = labels != pad_label
@@ -98,8 +98,8 @@ def labels_axis_made_by_a_view(logits, labels, pad_label):
     Print the logits of one word before and after. Which of `view` and `transpose` moves numbers to other
     places?
     """
-    B, T, K = logits.shape
-    return functional.cross_entropy(logits.reshape(B, K, T), labels, ignore_index=pad_label)
+    B, T, n_labels = logits.shape
+    return functional.cross_entropy(logits.reshape(B, n_labels, T), labels, ignore_index=pad_label)
 
 
 @misconception(of="labelling_loss")
@@ -151,7 +151,7 @@ def logits_taken_for_log_probabilities(logits, labels, pad_label):
 
 @misconception(of="labelling_loss")
 def places_where_the_labels_belong(logits, labels, pad_label):
-    """The logits are passed as (B, T, K), where a cross-entropy wants the K labels on axis 1.
+    """The logits are passed as (B, T, labels), where a cross-entropy wants the labels on axis 1.
 
     Which of the three sizes does `cross_entropy` take for the number of labels? Compare it with the message.
     """
@@ -211,7 +211,7 @@ def answers_left_out_instead_of_padding(logits, labels, pad_label):
 
 @misconception(of="labelling_accuracy")
 def probability_instead_of_choice(logits, labels, pad_label):
-    """The mean probability of the right label is taken, not the share of words it wins.
+    """The mean probability of the right label is taken, not the fraction of words it wins.
 
     If the right label has 0.6 at every word, how many words are labelled rightly?
     """
@@ -231,7 +231,7 @@ def right_answers_at_the_padding_counted(logits, labels, pad_label):
 def right_words_not_divided(logits, labels, pad_label):
     """The right words are counted, but not divided by the number of words.
 
-    Between which two numbers does a share lie?
+    Between which two numbers does a fraction lie?
     """
     return ((logits.argmax(-1) == labels) & (labels != pad_label)).sum()
 
@@ -247,7 +247,7 @@ def nonnegative_labels_taken_for_words(logits, labels, pad_label):
 
 @misconception(of="labelling_accuracy")
 def percent(logits, labels, pad_label):
-    """The share is given in percent.
+    """The fraction is given in percent.
 
     Between which two numbers should the answer lie?
     """

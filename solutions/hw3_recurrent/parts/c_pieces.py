@@ -10,12 +10,12 @@
 # does a state that is handed on belong to the text that follows.
 #
 # Write `stream_batches(tokens, batch_size, n_steps)`. `tokens` is the text, (N,) int64. Each stream reads
-# $S = \lfloor (N - 1) / B \rfloor$ words: stream k reads the words k·S, …, k·S + S − 1, and predicts at each
+# $T = \lfloor (N - 1) / B \rfloor$ words: stream k reads the words k·T, …, k·T + T − 1, and predicts at each
 # of them the word that comes next in the text. What is left at the end of the text is not used. Return a list
 # of tuples `(inputs, targets)`, each tensor (B, `n_steps`), in the order of reading; the last piece may be
 # shorter, but it has all B rows.
 #
-# **Example.** The text 0, 1, …, 13 with `batch_size = 2` and `n_steps = 4`: $S = 6$, the streams read 0…5 and
+# **Example.** The text 0, 1, …, 13 with `batch_size = 2` and `n_steps = 4`: $T = 6$, the streams read 0…5 and
 # 6…11, and the word 13 is never used. The pieces are
 #
 # | inputs | targets |
@@ -25,7 +25,7 @@
 #
 # <details><summary>Hint 1</summary>
 #
-# Lay the text out as a table with one row per stream first, (B, S), once for the inputs and once for the
+# Lay the text out as a table with one row per stream first, (B, T), once for the inputs and once for the
 # targets. Cut the tables afterwards.
 #
 # </details>

@@ -1,20 +1,20 @@
 # %% [markdown]
 # ## Part G. Labels for every word
 #
-# A labeller says of every word of a text what it is: noun or verb, part of a name or not. The number of labels
-# is $K$. Texts of a batch are filled up with padding, and at the padding the `labels` hold the number `pad_label`.
-# That number is no label of a word, whichever it is: sometimes −1 or −100, and sometimes 0, which then is not
-# used for words.
+# A labeller says of every word of a text what it is: noun or verb, part of a name or not. A
+# shape (B, T, labels) ends in the number of different labels. Texts of a batch are filled up with padding, and
+# at the padding the argument `labels` holds the number `pad_label`. That number is no label of a word, whichever
+# it is: sometimes −1 or −100, and sometimes 0, which then is not used for words.
 
 # %% [markdown] exercise="labelling_loss" difficulty=1 minutes=10
 # ### 19. The loss of a labeller
 #
 # Write `labelling_loss(logits, labels, pad_label)`: the mean cross-entropy per **real** word, in nats, as one
-# number. `logits` is (B, T, K), `labels` (B, T) int64. All real words of the batch count alike, in whichever
+# number. `logits` is (B, T, labels), `labels` (B, T) int64. All real words of the batch count alike, in whichever
 # text they stand. `logits[:, t]` is about the label of word t itself. There is at least one real word. At the
 # padding the logits may be anything, NaN included.
 #
-# **Example.** One text of three places, $K = 2$, all logits 0, labels `[[1, 0, -1]]` and `pad_label = -1`: each
+# **Example.** One text of three places, two labels, all logits 0, labels `[[1, 0, -1]]` and `pad_label = -1`: each
 # of the two words costs $\ln 2$, and the loss is $\ln 2 \approx 0.6931$.
 #
 # <details><summary>Hint 1</summary>
@@ -25,7 +25,7 @@
 #
 # <details><summary>Hint 2</summary>
 #
-# `torch.nn.functional.cross_entropy` wants the K logits on axis 1, or (N, K) and (N,). It ignores −100 unless
+# `torch.nn.functional.cross_entropy` wants a word's logits on axis 1, or (words, labels) and (words,). It ignores −100 unless
 # you tell it what to ignore.
 #
 # </details>
@@ -33,10 +33,10 @@
 
 # %% solution="labelling_loss"
 def labelling_loss(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor:
-    """Mean nats per real word at labels (B, T) under logits (B, T, K); places with pad_label do not count."""
+    """Mean nats per real word at labels (B, T) under logits (B, T, labels); places with pad_label do not count."""
     ### BEGIN SOLUTION
     is_real = labels != pad_label  # (B, T)
-    log_probs = logits[is_real].log_softmax(dim=-1)  # (N, K)
+    log_probs = logits[is_real].log_softmax(dim=-1)  # (words, labels)
     return -log_probs.gather(-1, labels[is_real][:, None]).mean()
     ### END SOLUTION
 
@@ -127,10 +127,10 @@ def other_texts_have_their_loss(labelling_loss, draw):
 # %% [markdown] exercise="labelling_accuracy" bonus difficulty=1 minutes=5
 # ### 20. Its accuracy (bonus)
 #
-# Write `labelling_accuracy(logits, labels, pad_label)`: the share of the **real** words of the batch whose
+# Write `labelling_accuracy(logits, labels, pad_label)`: the fraction of the **real** words of the batch whose
 # likeliest label is the right one, a number between 0 and 1. The arguments are those of exercise 19.
 #
-# **Example.** $K = 2$, one text of two real words and two places of padding, labels `[[1, 0, -1, -1]]`, and the
+# **Example.** Two labels, one text of two real words and two places of padding, labels `[[1, 0, -1, -1]]`, and the
 # labeller finds 1 likeliest everywhere: the accuracy is 0.5.
 #
 # <details><summary>Hint 1</summary>
@@ -143,7 +143,7 @@ def other_texts_have_their_loss(labelling_loss, draw):
 
 # %% solution="labelling_accuracy"
 def labelling_accuracy(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor:
-    """Share of the real words whose likeliest label is theirs, for logits (B, T, K) and labels (B, T)."""
+    """Fraction of the real words whose likeliest label is theirs, for logits (B, T, labels) and labels (B, T)."""
     ### BEGIN SOLUTION
     is_right = logits.argmax(dim=-1) == labels  # (B, T)
     return is_right[labels != pad_label].double().mean()
@@ -152,7 +152,7 @@ def labelling_accuracy(logits: Tensor, labels: Tensor, pad_label: int) -> Tensor
 
 # %% provided="likeliest_labels" helper
 def sure_of(labels, n_labels):
-    """Logits whose likeliest label is the given one, (B, T, K)."""
+    """Logits whose likeliest label is the given one, (B, T, labels)."""
     return 3.0 * torch.eye(n_labels).double()[labels] - 1.0
 
 
@@ -185,7 +185,7 @@ def a_long_text_counts_more(labelling_accuracy):
 
 # %% check="other_texts_have_their_accuracy" points=1 hidden
 def other_texts_have_their_accuracy(labelling_accuracy, draw):
-    """Other texts have the share of right words among their real ones."""
+    """Other texts have the fraction of right words among their real ones."""
     for n_words, n_labels, pad_label in (((3, 8, 1), 4, 0), ((7, 2, 5, 4), 3, -100), ((6, 3), 5, -1)):
         _, labels = labelled_texts(draw, n_words, n_labels, pad_label)
         says = torch.where(

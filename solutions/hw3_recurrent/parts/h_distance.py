@@ -31,8 +31,8 @@ def small_log_probs(weights, tokens):
 # The texts above begin with a thing, and after the last word of small talk the thing is to be named again. Before
 # a network of your own learns this in exercise 23, here are the steps of such a training with a network that is
 # given. `small_log_probs(weights, tokens)` reads tokens (B, T) and returns the log-probabilities of the next word
-# at every place, (B, T, 20); place t has read the words up to t. `weights` is a dict of tensors: `E` (20, N) has
-# a row for every word, `W` (D, N), `U` (D, D) and `b` (D,) are those of exercise 1, and `C` (20, D) and `c` (20,)
+# at every place, (B, T, 20); place t has read the words up to t. `weights` is a dict of tensors: `E` (20, d_input) has
+# a row for every word, `W` (D, d_input), `U` (D, D) and `b` (D,) are those of exercise 1, and `C` (20, D) and `c` (20,)
 # make 20 numbers of a state.
 #
 # The **loss** of a batch is the mean, over its texts, of the surprise at the thing, `tokens[:, 0]`, after the

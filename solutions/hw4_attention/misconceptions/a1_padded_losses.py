@@ -51,7 +51,7 @@ def mean_of_step_means(logits, targets, lengths, pad):
 def mean_of_sentence_means(logits, targets, lengths, pad):
     """First a mean is taken for each sentence, then the mean of these: words of short sentences weigh more.
 
-    In a batch of one sentence of one word and one of nine, what share of your loss does the one word have?
+    In a batch of one sentence of one word and one of nine, what fraction of your loss is due to the one word?
     """
     return (_totals(logits, targets, lengths) / lengths).mean()
 
@@ -60,7 +60,7 @@ def mean_of_sentence_means(logits, targets, lengths, pad):
 def mean_of_masked_sentence_means(logits, targets, lengths, pad):
     """A mean is taken for each sentence, and their mean: words of short sentences weigh more. NaN stays NaN.
 
-    In a batch of one sentence of one word and one of nine, what share of your loss does the one word have?
+    In a batch of one sentence of one word and one of nine, what fraction of your loss is due to the one word?
     And what is 0 times NaN?
     """
     return ((_surprises(logits, targets) * _is_real(targets, lengths)).sum(1) / lengths).mean()

@@ -29,7 +29,7 @@ def helped_translations_counted(free, forced, targets, eos):
 
 @misconception(of="exact_match")
 def share_of_words_under_help(free, forced, targets, eos):
-    """The share of right words under teacher forcing is reported as the share of right translations.
+    """The fraction of right words under teacher forcing is reported as the fraction of right translations.
 
     A model says 97 of 100 words right when it is helped. How many sentences of 20 words does it translate?
     """
@@ -39,7 +39,7 @@ def share_of_words_under_help(free, forced, targets, eos):
 
 @misconception(of="exact_match")
 def share_of_words(free, forced, targets, eos):
-    """The share of words in their place is reported, not that of sentences that are right as a whole.
+    """The fraction of words in their place is reported, not that of sentences that are right as a whole.
 
     One word of a sentence of five is wrong. Is its translation four fifths right? What does the statement
     count?
@@ -98,7 +98,7 @@ def endless_translation_counted_as_right(free, forced, targets, eos):
 def number_of_right_sentences(free, forced, targets, eos):
     """The right translations are counted, and the count is not divided by the number of sentences.
 
-    What is your answer when all of three sentences are right? Which number can a share not exceed?
+    What is your answer when all of three sentences are right? Which number can a fraction not exceed?
     """
     return float(sum(_up_to_eos(own, eos) == _up_to_eos(right, eos) for own, right in _both(free, targets)))
 
@@ -158,7 +158,7 @@ def trained_lengths_reported(runs, trained_lengths):
 
 @misconception(of="bottleneck_table")
 def teacher_forced_accuracy_reported(runs, trained_lengths):
-    """The share of words under teacher forcing is reported as if it were that of right translations.
+    """The fraction of words under teacher forcing is reported as if it were that of right translations.
 
     The two runs of the example have under teacher forcing 0.84 and 0.88. Which of the numbers would a user
     notice?

@@ -240,7 +240,7 @@ def only_sure_links_counted(found, sure, possible):
 
 @misconception(of="alignment_error_rate")
 def share_of_right_links(found, sure, possible):
-    """What comes back is the share that is right, not the rate of errors.
+    """What comes back is the fraction that is right, not the rate of errors.
 
     What is your rate for an alignment without any error? What should it be?
     """

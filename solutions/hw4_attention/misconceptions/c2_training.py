@@ -128,7 +128,7 @@ def surprises_divided_by_the_sentences(weights, batches, learning_rate):
 def mean_of_sentence_means_in_training(weights, batches, learning_rate):
     """First a mean is taken for each sentence, then the mean of these: words of short sentences pull harder.
 
-    In a batch of one sentence of one word and one of nine, what share of your loss does the one word have?
+    In a batch of one sentence of one word and one of nine, what fraction of your loss is due to the one word?
     """
     return _weights_after(
         weights,

@@ -459,7 +459,7 @@ def other_decoders_have_their_logits(Decoder, draw):
 # <details><summary>Hint 2</summary>
 #
 # How often do you divide, and by what? Take a batch of one sentence of one word and one of nine, and follow
-# the share that the lonely word has in the result.
+# the weight of the lonely word in the result.
 #
 # </details>
 

@@ -207,7 +207,7 @@ def other_tables_are_decoded(greedy_decode, draw):
 # **right** words before it were fed: after every slip somebody put the decoder back on its track. No user
 # will do that.
 #
-# Write `exact_match(free, forced, targets, eos)`, the share of sentences that the decoder translates exactly
+# Write `exact_match(free, forced, targets, eos)`, the fraction of sentences that the decoder translates exactly
 # right when it runs free: the same words in the same places, and EOS right behind them.
 #
 # | argument | shape | |
@@ -230,7 +230,7 @@ def other_tables_are_decoded(greedy_decode, draw):
 
 # %% solution="exact_match"
 def exact_match(free: Tensor, forced: Tensor, targets: Tensor, eos: int) -> float:
-    """The share of rows that are exactly right when the decoder runs free, their EOS included."""
+    """The fraction of rows that are exactly right when the decoder runs free, their EOS included."""
 
     ### BEGIN SOLUTION
     def up_to_eos(row):
@@ -247,11 +247,11 @@ def half_of_the_example_is_right(exact_match):
     """In the example one of two sentences is right; with the second mended both are."""
     targets = torch.tensor([[5, 6, 2], [7, 2, 0]])
     free, mended = [[5, 6, 2, 2], [7, 7, 6, 2]], [[5, 6, 2, 2], [7, 2, 2, 2]]
-    share, mended_share = (
+    fraction, mended_fraction = (
         exact_match(torch.tensor(rows), torch.tensor(rows)[:, :3], targets, 2) for rows in (free, mended)
     )
-    assert_close(share, 0.5, what="the example")
-    assert_close(mended_share, 1.0, what="with the second row mended")
+    assert_close(fraction, 0.5, what="the example")
+    assert_close(mended_fraction, 1.0, what="with the second row mended")
 
 
 # %% check="help_on_the_way_does_not_count" points=1
@@ -296,7 +296,7 @@ def a_sentence_must_end(exact_match):
 
 # %% check="other_translations_are_judged" points=2 hidden
 def other_translations_are_judged(exact_match, draw):
-    """Other translations, right, spoilt, cut off and too long, have their share."""
+    """Other translations, right, spoilt, cut off and too long, have their fraction."""
     for n_right, eos in ((2, 3), (1, 9)):
         words = [10 + draw.integers(0, 9, length) for length in (4, 2, 5, 3, 4)]
         targets, free = torch.zeros(5, 6, dtype=torch.int64), torch.full((5, 8), eos)
@@ -328,7 +328,7 @@ def other_translations_are_judged(exact_match, draw):
 # | `"n_parameters"` | how many numbers the model has learned |
 # | `"length"` | the number of words of the test sentences |
 # | `"exact_match"` | exercise 6, as the model runs free |
-# | `"forced_accuracy"` | the share of right words under teacher forcing |
+# | `"forced_accuracy"` | the fraction of right words under teacher forcing |
 #
 # Write `bottleneck_table(runs, trained_lengths)`, which returns a dict from `(model, length)` to the **mean
 # exact match over all seeds**. Four rules:
@@ -360,20 +360,20 @@ def bottleneck_table(runs: list[dict], trained_lengths: list[int]) -> dict[tuple
     for run in runs:
         if run["length"] not in trained_lengths:
             found.setdefault((run["model"], run["length"]), []).append(run["exact_match"])
-    return {cell: sum(shares) / len(shares) for cell, shares in found.items() if len(shares) >= 2}
+    return {cell: sum(fractions) / len(fractions) for cell, fractions in found.items() if len(fractions) >= 2}
     ### END SOLUTION
 
 
 # %% provided="runs" helper
-def a_run(model, seed, length, share, n_parameters=1000):
+def a_run(model, seed, length, fraction, n_parameters=1000):
     """One line of an experiment; under teacher forcing everything looks better."""
-    forced_accuracy = 0.8 + 0.2 * share
+    forced_accuracy = 0.8 + 0.2 * fraction
     return {
         "model": model,
         "seed": seed,
         "n_parameters": n_parameters,
         "length": length,
-        "exact_match": share,
+        "exact_match": fraction,
         "forced_accuracy": forced_accuracy,
     }
 
@@ -395,11 +395,11 @@ def lengths_seen_in_training_are_left_out(bottleneck_table):
 # %% check="every_seed_has_its_share" points=1
 def every_seed_has_its_share(bottleneck_table):
     """Three seeds give their mean, for each of two models: 0.1, 0.9 and 0.2 give 0.4; 0.3, 0.6 and 0 give 0.3."""
-    for shares, mean in (((0.1, 0.9, 0.2), 0.4), ((0.3, 0.6, 0.0), 0.3)):
+    for fractions, mean in (((0.1, 0.9, 0.2), 0.4), ((0.3, 0.6, 0.0), 0.3)):
         runs = [
-            a_run(model, seed, 8, share + more)
+            a_run(model, seed, 8, fraction + more)
             for model, more in (("vector", 0.0), ("attention", 0.06))
-            for seed, share in zip((5, 2, 7), shares, strict=True)
+            for seed, fraction in zip((5, 2, 7), fractions, strict=True)
         ]
         assert_close(bottleneck_table(runs, [4]), {("vector", 8): mean, ("attention", 8): mean + 0.06})
 
@@ -429,9 +429,9 @@ def unequal_models_are_not_compared(bottleneck_table):
 # %% check="other_experiments_have_their_table" points=2 hidden
 def other_experiments_have_their_table(bottleneck_table, draw):
     """Other experiments, in any order of runs, have their table or none."""
-    shares = draw.uniform(2, 3, 4, low=0.0, high=0.9)
+    fractions = draw.uniform(2, 3, 4, low=0.0, high=0.9)
     runs = [
-        a_run(model, 10 * seed, length, float(shares[i, j, seed]), n_parameters=5000 + 200 * i)
+        a_run(model, 10 * seed, length, float(fractions[i, j, seed]), n_parameters=5000 + 200 * i)
         for i, model in enumerate(("memory", "summary"))
         for j, length in enumerate((3, 11, 17))
         for seed in range(4)
@@ -439,7 +439,7 @@ def other_experiments_have_their_table(bottleneck_table, draw):
     runs.append(a_run("memory", 3, 20, 0.7, n_parameters=5000))
     mixed = [runs[place] for place in draw.permutation(len(runs))]
     expected = {
-        (model, length): float(shares[i, j].mean())
+        (model, length): float(fractions[i, j].mean())
         for i, model in enumerate(("memory", "summary"))
         for j, length in ((1, 11), (2, 17))
     }

@@ -432,9 +432,9 @@ def the_example_contexts_are_one_value_and_a_mean(attend):
     key = torch.tensor([[[10.0, 0.0], [0.0, 1.0]]], dtype=torch.float64)
     value = torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]], dtype=torch.float64)
     context, weights = attend(query, key, value, torch.tensor([[True, True]]))
-    shares = torch.tensor([[[1.0, 0.0], [0.25, 0.75]]], dtype=torch.float64)
-    assert_close(weights, shares, what="weights")
-    assert_close(context, shares @ value, what="context")
+    alpha = torch.tensor([[[1.0, 0.0], [0.25, 0.75]]], dtype=torch.float64)
+    assert_close(weights, alpha, what="weights")
+    assert_close(context, alpha @ value, what="context")
 
 
 # %% check="contexts_are_made_of_values" points=1
@@ -501,9 +501,9 @@ def other_queries_have_their_contexts(attend, draw):
         for b, n in enumerate(lengths):
             for t in range(T):
                 matches = torch.exp(torch.stack([(query[b, t] * key[b, s]).sum() for s in range(n)]))
-                shares = matches / matches.sum()
-                assert_close(weights[b, t, :n], shares, what="weights")
-                assert_close(context[b, t], sum(shares[s] * value[b, s] for s in range(n)), what="context")
+                alpha = matches / matches.sum()
+                assert_close(weights[b, t, :n], alpha, what="weights")
+                assert_close(context[b, t], sum(alpha[s] * value[b, s] for s in range(n)), what="context")
 
 
 # %% [markdown] exercise="AttentionDecoder" difficulty=3 minutes=50 forbids="course.models" dtype="float64"
@@ -726,8 +726,8 @@ def the_context_reaches_the_output(AttentionDecoder, draw):
     weights, of_context = attention_decoder_weights(draw, *SIZES), draw.normal(5, 4)
     weights |= {"combine.weight": torch.cat([torch.zeros(5, 5, dtype=torch.float64), of_context], dim=1)}
     state, inputs, memory, mask = two_sources(draw)
-    logits, shares = with_weights(AttentionDecoder(*SIZES), weights)(state, inputs, memory, mask)
-    outputs = torch.tanh(shares[0] @ memory[0] @ of_context.T)  # (T, D)
+    logits, alpha = with_weights(AttentionDecoder(*SIZES), weights)(state, inputs, memory, mask)
+    outputs = torch.tanh(alpha[0] @ memory[0] @ of_context.T)  # (T, D)
     assert_close(logits[0], outputs @ weights["output.weight"].T + weights["output.bias"])
 
 
@@ -774,10 +774,10 @@ def other_attention_decoders_have_their_logits(AttentionDecoder, draw):
         output, rows = torch.zeros_like(state), []
         for token in inputs.tolist():
             state = gru_step(own, "cell", torch.cat([own["embedding.weight"][token], output]), state)
-            shares = (memory @ (own["W"].T @ state)).softmax(0)
-            context = (shares[:, None] * memory).sum(0)
+            alpha = (memory @ (own["W"].T @ state)).softmax(0)
+            context = (alpha[:, None] * memory).sum(0)
             output = torch.tanh(own["combine.weight"] @ torch.cat([state, context]))
-            rows.append((own["output.weight"] @ output + own["output.bias"], shares))
+            rows.append((own["output.weight"] @ output + own["output.bias"], alpha))
         return torch.stack([row[0] for row in rows]), torch.stack([row[1] for row in rows])
 
     for sizes, lengths, T in (((9, 2, 4, 6), (3, 5), 4), ((5, 4, 3, 2), (4, 2, 3), 5)):
@@ -788,13 +788,13 @@ def other_attention_decoders_have_their_logits(AttentionDecoder, draw):
             torch.arange(S) < torch.tensor(lengths)[:, None],
         )
         decoder = with_weights(AttentionDecoder(*sizes), weights)
-        logits, shares = decoder(state, inputs, memory, mask)
+        logits, alpha = decoder(state, inputs, memory, mask)
         own = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
         rows = [alone(own, state[b], inputs[b], memory[b, :n]) for b, n in enumerate(lengths)]
         for b, n in enumerate(lengths):
-            assert_close(shares[b, :, :n], rows[b][1], what="weights")
+            assert_close(alpha[b, :, :n], rows[b][1], what="weights")
             assert_close(
-                shares[b, :, n:], torch.zeros(T, S - n, dtype=torch.float64), what="weights at the padding"
+                alpha[b, :, n:], torch.zeros(T, S - n, dtype=torch.float64), what="weights at the padding"
             )
         expected = torch.stack([row[0] for row in rows])
         assert_close(logits, expected, what="logits")

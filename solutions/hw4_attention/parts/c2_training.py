@@ -96,7 +96,7 @@ def missing_or_misshapen(task, weights):
 
 
 def surprise(task, model, pairs):
-    """The mean surprise, in nats, of the words of new pairs, and the share of inputs that it repeats."""
+    """The mean surprise, in nats, of the words of new pairs, and the fraction of inputs that it repeats."""
     text = parallel_text([(pair.source, pair.target) for pair in pairs], task.english, task.french)
     inputs, targets = text.target.tokens[:, :-1], text.target.tokens[:, 1:]
     is_real = targets != task.pad
@@ -122,7 +122,7 @@ def alignment_error(task, model, pairs):
 
 
 def free_exact_match(task, model, pairs):
-    """The share of sentences that the model, running free and greedily, translates exactly right."""
+    """The fraction of sentences that the model, running free and greedily, translates exactly right."""
     text = parallel_text([(pair.source, pair.target) for pair in pairs], task.english, task.french)
     written = translations(model, text, task.french)
     return sum(tuple(words) == pair.target for words, pair in zip(written, pairs, strict=True)) / len(pairs)
@@ -235,8 +235,8 @@ def the_example_moves_the_constants(weights_after):
     """From weights of 0, the target of the example moves the output's constants as shown there."""
     batch = torch.tensor([[3, 4]]), torch.tensor([[1, 5, 3, 2]])
     answer = weights_after(small_weights(), [batch], 0.3)
-    share = torch.tensor([0, 0, 1, 1, 0, 1, 0], dtype=torch.float64) / 3
-    assert_close(answer["decoder.output.bias"], 0.3 * (share - 1 / 7))
+    fraction = torch.tensor([0, 0, 1, 1, 0, 1, 0], dtype=torch.float64) / 3
+    assert_close(answer["decoder.output.bias"], 0.3 * (fraction - 1 / 7))
 
 
 # %% check="every_real_word_pulls_alike" points=1
@@ -244,8 +244,8 @@ def every_real_word_pulls_alike(weights_after):
     """From weights of 0, sentences of two words, one and none pull by their six real words, EOS three times."""
     target = torch.tensor([[1, 4, 6, 2], [1, 5, 2, 0], [1, 2, 0, 0]])
     answer = weights_after(small_weights(), [(torch.tensor([[3, 4], [5, 0], [4, 0]]), target)], 0.6)
-    share = torch.tensor([0, 0, 3, 0, 1, 1, 1], dtype=torch.float64) / 6
-    assert_close(answer["decoder.output.bias"], 0.6 * (share - 1 / 7))
+    fraction = torch.tensor([0, 0, 3, 0, 1, 1, 1], dtype=torch.float64) / 6
+    assert_close(answer["decoder.output.bias"], 0.6 * (fraction - 1 / 7))
 
 
 # %% check="each_batch_has_a_gradient_of_its_own" points=1
@@ -273,8 +273,8 @@ def a_steep_step_is_shortened(weights_after, draw):
     assert_close(torch.cat(step).norm(), 0.3, tolerance=1e-4, what="the length of the whole step")
     only_eos = torch.tensor([[3]]), torch.tensor([[1, 2]])  # a gradient with a norm of 0.93
     answer = weights_after(small_weights(), [only_eos], 0.3)["decoder.output.bias"]
-    share = torch.tensor([0, 0, 1, 0, 0, 0, 0], dtype=torch.float64)
-    assert_close(answer, 0.3 * (share - 1 / 7), what="after a gradient shorter than 1")
+    fraction = torch.tensor([0, 0, 1, 0, 0, 0, 0], dtype=torch.float64)
+    assert_close(answer, 0.3 * (fraction - 1 / 7), what="after a gradient shorter than 1")
 
 
 # %% check="encoder_and_attention_learn_too" points=1
@@ -430,8 +430,8 @@ def the_attention_finds_the_alignment(trained_weights):
 def running_free_it_translates(trained_weights):
     """Running free, the model translates at least 85 % of new sentences exactly right."""
     task = translation_task()
-    share = free_exact_match(task, loaded(task, trained_weights()), task.new_pairs("visible"))
-    assert_true(share >= 0.85, f"{share:.0%} of the sentences are right.")
+    fraction = free_exact_match(task, loaded(task, trained_weights()), task.new_pairs("visible"))
+    assert_true(fraction >= 0.85, f"{fraction:.0%} of the sentences are right.")
 
 
 # %% check="other_new_sentences_are_aligned_and_translated" points=2 hidden
@@ -440,9 +440,11 @@ def other_new_sentences_are_aligned_and_translated(trained_weights, draw):
     task = translation_task()
     model, pairs = loaded(task, trained_weights()), task.new_pairs(draw.integers(0, 10**9))
     nats, rate = surprise(task, model, pairs)[0], alignment_error(task, model, pairs)
-    share = free_exact_match(task, model, pairs)
-    report = f"A word costs {nats:.2f} nats, the error rate is {rate:.1%}, and {share:.0%} are exactly right."
-    assert_true(nats <= 0.1 and rate <= 0.15 and share >= 0.85, report)
+    fraction = free_exact_match(task, model, pairs)
+    report = (
+        f"A word costs {nats:.2f} nats, the error rate is {rate:.1%}, and {fraction:.0%} are exactly right."
+    )
+    assert_true(nats <= 0.1 and rate <= 0.15 and fraction >= 0.85, report)
 
 
 # %%

@@ -63,9 +63,9 @@ def token_by_token(layer, x, order):
 
 
 @alternative(of="query_for")
-def by_solving(keys, wanted, share):
-    log_weights = torch.full((len(keys),), math.log((1 - share) / (len(keys) - len(wanted)))).double()
-    log_weights[wanted] = math.log(share / len(wanted))
+def by_solving(keys, wanted, fraction):
+    log_weights = torch.full((len(keys),), math.log((1 - fraction) / (len(keys) - len(wanted)))).double()
+    log_weights[wanted] = math.log(fraction / len(wanted))
     return torch.linalg.pinv(keys) @ log_weights * math.sqrt(keys.shape[-1])
 
 

@@ -112,7 +112,7 @@ def softmax_left_out(query, key, value):
     """The scaled scores serve as weights; there is no softmax.
 
     In the example your weights are ln 3 and 0. Can an average give a key more than all it has? What turns
-    any numbers into shares of one?
+    any numbers into positive ones that sum to one?
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     return scores @ value, scores

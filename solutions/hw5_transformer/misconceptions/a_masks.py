@@ -83,7 +83,7 @@ def blocked_as_in_a_square(n_queries, n_keys):
 
 @misconception(of="masked_weights")
 def mask_after_the_softmax(scores, mask):
-    """The mask comes after the softmax, so the forbidden keys have taken their share before.
+    """The mask comes after the softmax, so the forbidden keys have taken their part before.
 
     Sum the weights of a query. Where has the rest gone?
     """

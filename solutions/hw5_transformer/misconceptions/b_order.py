@@ -113,16 +113,16 @@ def permuted_by_the_inverse(layer, x, order):
 # 14. query_for
 
 
-def _query(keys, wanted, share, odds=None, root=True, power=2):
+def _query(keys, wanted, fraction, odds=None, root=True, power=2):
     n_others = len(keys) - len(wanted)
-    odds = share / len(wanted) * n_others / (1 - share) if odds is None else odds
+    odds = fraction / len(wanted) * n_others / (1 - fraction) if odds is None else odds
     chosen = keys[wanted]
     scale = math.log(odds) * (math.sqrt(keys.shape[-1]) if root else 1)
     return scale * (chosen / chosen.norm(dim=-1, keepdim=True) ** power).sum(0)
 
 
 @misconception(of="query_for")
-def sum_of_the_wanted_keys(keys, wanted, share):
+def sum_of_the_wanted_keys(keys, wanted, fraction):
     """The query is the sum of the wanted keys, which points the right way and is too short to matter.
 
     What are the weights of your query in the example? How could the softmax be made surer of the same key?
@@ -131,103 +131,103 @@ def sum_of_the_wanted_keys(keys, wanted, share):
 
 
 @misconception(of="query_for")
-def root_of_the_width_forgotten(keys, wanted, share):
+def root_of_the_width_forgotten(keys, wanted, fraction):
     """The query does not make up for the division by the root of the width.
 
     What are the scores of your query in the example, after the division? They should be ln 2 and 0.
     """
-    return _query(keys, wanted, share, root=False)
+    return _query(keys, wanted, fraction, root=False)
 
 
 @misconception(of="query_for")
-def root_of_the_width_divided_by_once_more(keys, wanted, share):
+def root_of_the_width_divided_by_once_more(keys, wanted, fraction):
     """The query is divided by the root of the width, and attention divides by it once more.
 
     What are the scores of your query in the example, after the division? They should be ln 2 and 0.
     """
-    return _query(keys, wanted, share) / keys.shape[-1]
+    return _query(keys, wanted, fraction) / keys.shape[-1]
 
 
 @misconception(of="query_for")
-def others_share_as_one(keys, wanted, share):
+def others_share_as_one(keys, wanted, fraction):
     """The number of the other keys is missing: each of them is meant to get the whole rest.
 
     In the example two other keys share one half. Which weight does one of them get?
     """
-    return _query(keys, wanted, share, odds=share / len(wanted) / (1 - share))
+    return _query(keys, wanted, fraction, odds=fraction / len(wanted) / (1 - fraction))
 
 
 @misconception(of="query_for")
-def other_keys_not_counted(keys, wanted, share):
-    """The odds of the share are used alone, as if there were as many other keys as wanted ones.
+def other_keys_not_counted(keys, wanted, fraction):
+    """The odds of the fraction are used alone, as if there were as many other keys as wanted ones.
 
     In the example two other keys share one half. What is the ratio of the wanted key's weight to one of
     theirs?
     """
-    return _query(keys, wanted, share, odds=share / (1 - share))
+    return _query(keys, wanted, fraction, odds=fraction / (1 - fraction))
 
 
 @misconception(of="query_for")
-def share_for_every_wanted_key(keys, wanted, share):
-    """Every wanted key is meant to get the whole share; they are to divide it.
+def share_for_every_wanted_key(keys, wanted, fraction):
+    """Every wanted key is meant to get the whole fraction; they are to divide it.
 
-    Three wanted keys with a share of 0.9 together: which weight does each get?
+    Three wanted keys with a fraction of 0.9 together: which weight does each get?
     """
-    return _query(keys, wanted, share, odds=share * (len(keys) - len(wanted)) / (1 - share))
+    return _query(keys, wanted, fraction, odds=fraction * (len(keys) - len(wanted)) / (1 - fraction))
 
 
 @misconception(of="query_for")
-def lengths_of_the_keys_ignored(keys, wanted, share):
+def lengths_of_the_keys_ignored(keys, wanted, fraction):
     """The keys are added up as they are, so long keys get higher scores.
 
     Let a key be three times as long. What is its product with itself, and how does that change its score?
     """
-    return _query(keys, wanted, share, power=0)
+    return _query(keys, wanted, fraction, power=0)
 
 
 @misconception(of="query_for")
-def keys_only_brought_to_length_one(keys, wanted, share):
+def keys_only_brought_to_length_one(keys, wanted, fraction):
     """The keys are divided by their length once, so a long key still has a higher score.
 
     What is the product of a key of length 3 with a vector of length 1 in the same direction?
     """
-    return _query(keys, wanted, share, power=1)
+    return _query(keys, wanted, fraction, power=1)
 
 
 @misconception(of="query_for")
-def only_the_first_wanted_key(keys, wanted, share):
+def only_the_first_wanted_key(keys, wanted, fraction):
     """The query looks at the first of the wanted keys only.
 
     What is the product of your query with the second wanted key?
     """
-    return _query(keys, wanted[:1], share)
+    return _query(keys, wanted[:1], fraction)
 
 
 @misconception(of="query_for")
-def wanted_keys_counted_with_the_others(keys, wanted, share):
+def wanted_keys_counted_with_the_others(keys, wanted, fraction):
     """The rest is meant to be divided among all keys, the wanted ones included.
 
     In the example one of three keys is wanted. How many keys divide the rest?
     """
-    return _query(keys, wanted, share, odds=share / len(wanted) * len(keys) / (1 - share))
+    return _query(keys, wanted, fraction, odds=fraction / len(wanted) * len(keys) / (1 - fraction))
 
 
 @misconception(of="query_for")
-def one_wanted_key_assumed(keys, wanted, share):
+def one_wanted_key_assumed(keys, wanted, fraction):
     """The weights are solved for a single wanted key among all the others.
 
     Three wanted keys of five: which weight should each of the three get, and how many keys divide the rest?
     """
-    return _query(keys, wanted, share, odds=share * (len(keys) - 1) / (1 - share))
+    return _query(keys, wanted, fraction, odds=fraction * (len(keys) - 1) / (1 - fraction))
 
 
 @misconception(of="query_for")
-def wanted_keys_averaged(keys, wanted, share):
+def wanted_keys_averaged(keys, wanted, fraction):
     """The multiples of the wanted keys are averaged, so with several of them every score is too small.
 
     What is the score of one wanted key, if its multiple is divided by the number of wanted keys?
     """
-    return _query(keys, wanted, share) / len(wanted)
+    return _query(keys, wanted, fraction) / len(wanted)
 
 
 # 15. fault_of_the_map

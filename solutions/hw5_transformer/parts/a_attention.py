@@ -181,8 +181,8 @@ def on_average_nothing_changes(dropped_attention, draw):
     scores, value = draw.normal(1, 3, 4), draw.normal(1, 4, 2)
     ways = torch.cartesian_prod(*[torch.tensor([True, False])] * 4)
     total = sum(dropped_attention(scores, value, way.expand(1, 3, 4), 0.5) for way in ways) / 16
-    share = scores.exp() / scores.exp().sum(-1, keepdim=True)
-    assert_close(total[0], torch.stack([(row[:, None] * value[0]).sum(0) for row in share[0]]))
+    alpha = scores.exp() / scores.exp().sum(-1, keepdim=True)
+    assert_close(total[0], torch.stack([(row[:, None] * value[0]).sum(0) for row in alpha[0]]))
 
 
 # %% check="a_query_may_lose_all_its_weights" points=1
@@ -664,8 +664,8 @@ def other_paddings_are_hidden(padding_mask, draw):
 def outputs_under(mask, x, n_heads=2):
     """What each position of x (B, T, D) gets from an attention over x under a mask, (B, H, T, D)."""
     allowed = mask.expand(-1, n_heads, -1, -1)
-    shares = torch.einsum("btd,bsd->bts", x, x).exp()[:, None] * allowed  # these scores are small
-    return torch.einsum("bhts,bsd->bhtd", shares / shares.sum(-1, keepdim=True), x)
+    exponentials = torch.einsum("btd,bsd->bts", x, x).exp()[:, None] * allowed  # these scores are small
+    return torch.einsum("bhts,bsd->bhtd", exponentials / exponentials.sum(-1, keepdim=True), x)
 
 
 # %% [markdown] exercise="translation_masks" difficulty=2 minutes=15 forbids="course.models"

@@ -177,7 +177,7 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
 # %% [markdown] exercise="MultiHeadAttention" difficulty=3 minutes=25 forbids="torch.nn.functional.scaled_dot_product_attention,torch.nn.functional.multi_head_attention_forward,torch.nn.MultiheadAttention,torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoder,torch.nn.TransformerDecoderLayer,torch.nn.attention,course.models"
 # ### 12. Multi-head attention
 #
-# Queries, keys and values are made by matrices, each head attends with its share of them, and one more matrix
+# Queries, keys and values are made by matrices, each head attends with its part of them, and one more matrix
 # mixes what the heads have found:
 #
 # $$\text{head}_h = \text{attention}(Q_h, K_h, V_h) \qquad
@@ -469,15 +469,15 @@ def orthogonal_keys(draw, n_keys, d_head):
 #
 # A query can be made to order. S keys of width $d_k$ stand at right angles to each other ($k_i \cdot k_j = 0$ for
 # $i \ne j$), but may be of different lengths. You want a query whose scaled dot-product attention looks
-# **equally** at the keys whose numbers are in the list `wanted`, with weights that together make up `share`,
+# **equally** at the keys whose numbers are in the list `wanted`, with weights that together make up `fraction`,
 # and equally at all the others, which get the rest.
 #
-# Write `query_for(keys, wanted, share)`, which returns such a query, (d_k,). `keys` is (S, d_k); some keys are
-# wanted and some are not; `share` lies between 0 and 1 and is more than the wanted keys would get from
+# Write `query_for(keys, wanted, fraction)`, which returns such a query, (d_k,). `keys` is (S, d_k); some keys are
+# wanted and some are not; `fraction` lies between 0 and 1 and is more than the wanted keys would get from
 # a query of zeros. The scores are divided by $\sqrt{d_k}$ as in exercise 1.
 #
-# **Example.** Three keys, the first three unit vectors of four dimensions; `wanted = [0]`, `share = 0.5`. The
-# query $(2 \ln 2, 0, 0, 0)$ has the scores $(\ln 2, 0, 0)$ and the weights $(1/2, 1/4, 1/4)$. With a share of
+# **Example.** Three keys, the first three unit vectors of four dimensions; `wanted = [0]`, `fraction = 0.5`. The
+# query $(2 \ln 2, 0, 0, 0)$ has the scores $(\ln 2, 0, 0)$ and the weights $(1/2, 1/4, 1/4)$. With a fraction of
 # nearly 1, the output is nearly a copy of a value: attention can fetch.
 #
 # <details><summary>Hint 1</summary>
@@ -496,11 +496,11 @@ def orthogonal_keys(draw, n_keys, d_head):
 
 
 # %% solution="query_for"
-def query_for(keys: Tensor, wanted: list[int], share: float) -> Tensor:
-    """A query (d_k,) that gives the wanted ones of orthogonal keys (S, d_k) equal weights that sum to `share`."""
+def query_for(keys: Tensor, wanted: list[int], fraction: float) -> Tensor:
+    """A query (d_k,) that gives the wanted ones of orthogonal keys (S, d_k) equal weights that sum to `fraction`."""
     ### BEGIN SOLUTION
     n_others = len(keys) - len(wanted)
-    score = math.log(share / len(wanted) * n_others / (1 - share))  # the others' scores are 0
+    score = math.log(fraction / len(wanted) * n_others / (1 - fraction))  # the others' scores are 0
     chosen = keys[wanted]
     directions = chosen / chosen.square().sum(-1, keepdim=True)  # k · k / |k|² = 1
     return score * math.sqrt(keys.shape[-1]) * directions.sum(0)
@@ -537,7 +537,7 @@ def wanted_keys_get_equal_weights(query_for):
 
 # %% check="wanted_keys_get_their_share" points=1
 def wanted_keys_get_their_share(query_for):
-    """Three of five keys of length 1, wanted with a share of 0.9, get 0.3 each, and the others 0.05 each."""
+    """Three of five keys of length 1, wanted with a fraction of 0.9, get 0.3 each, and the others 0.05 each."""
     keys = torch.eye(6).double()[:5]
     expected = torch.tensor([0.3, 0.05, 0.3, 0.05, 0.3]).double()
     assert_close(looks_at(query_for(keys, [0, 2, 4], 0.9), keys), expected, tolerance=1e-5)
@@ -545,7 +545,7 @@ def wanted_keys_get_their_share(query_for):
 
 # %% check="a_value_is_copied" points=1
 def a_value_is_copied(query_for, draw):
-    """Of six keys of several lengths, a short one wanted with a share of 0.9999 brings its value, nearly."""
+    """Of six keys of several lengths, a short one wanted with a fraction of 0.9999 brings its value, nearly."""
     keys, values = orthogonal_keys(draw, 6, 7), draw.normal(6, 3)
     keys[4] *= 0.5 / keys[4].norm()
     values[4] += 9  # unlike the others
@@ -557,10 +557,10 @@ def a_value_is_copied(query_for, draw):
 def other_keys_get_what_is_wanted(query_for, draw):
     """Other keys, turned and of other lengths, get the weights that are wanted."""
     for n_keys, d_head, wanted in ((5, 7, [3]), (6, 8, [5, 1]), (7, 7, [0, 2, 3, 6])):
-        keys, share = orthogonal_keys(draw, n_keys, d_head), draw.number(0.7, 0.99)
-        expected = torch.full((n_keys,), (1 - share) / (n_keys - len(wanted))).double()
-        expected[wanted] = share / len(wanted)
-        assert_close(looks_at(query_for(keys, wanted, share), keys), expected, tolerance=1e-5)
+        keys, fraction = orthogonal_keys(draw, n_keys, d_head), draw.number(0.7, 0.99)
+        expected = torch.full((n_keys,), (1 - fraction) / (n_keys - len(wanted))).double()
+        expected[wanted] = fraction / len(wanted)
+        assert_close(looks_at(query_for(keys, wanted, fraction), keys), expected, tolerance=1e-5)
 
 
 # %% provided="a_broken_map"

@@ -613,11 +613,11 @@ def equal_keys_are_told_apart_by_their_distance(rotary_attention, draw):
     x, value = (1 + draw.uniform(1, 4)).expand(6, 4).contiguous(), torch.eye(6).double()
     weights = rotary_attention(x, x, value, 0)
     slow = torch.tensor([0.0, 0, 2, 0]).double().expand(101, 4).contiguous()
-    shares = torch.as_tensor(rotary_attention(slow[-1:], slow, torch.eye(101).double(), 0))
+    alpha = torch.as_tensor(rotary_attention(slow[-1:], slow, torch.eye(101).double(), 0))
     newest = weights[-1]
     assert_true(newest[5] > newest[2] + 0.01, "The newest query looks no more at itself than three back.")
     assert_true(weights[0, 5] > 0, "The oldest query does not look at the newest key; there is no mask.")
-    far_back = shares[0, 100] / shares[0, 0]
+    far_back = alpha[0, 100] / alpha[0, 0]
     assert_close(
         far_back, math.exp(2 - 2 * math.cos(1)), what="by how much a second pair prefers 0 to 100 steps back"
     )
@@ -670,7 +670,7 @@ def other_queries_attend_by_distance(rotary_attention, draw):
 #
 # b) (2 points) They differ: *bites* sees *dog* in the one sentence and *man* in the other, and *dog* sees
 # nothing but itself in the one and everything in the other. (1 point.) Yes: position t averages over t + 1
-# tokens, so the share of `<s>` at equal scores is 1/(t + 1), which tells the position (weaker and weaker
+# tokens, so the fraction of `<s>` at equal scores is 1/(t + 1), which tells the position (weaker and weaker
 # towards the end). Any argument that the number of visible tokens leaves a trace in the average is right.
 # (1 point.)
 #

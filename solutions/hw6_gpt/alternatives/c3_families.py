@@ -110,10 +110,10 @@ def bends_row_by_row(logits, rule, x, y):
     for row in flat:
         z, probs = row.tolist(), row.softmax(-1).tolist()
         left = [v for v, value in enumerate(z) if value > -math.inf]
-        share = _surprise_expected(probs) / math.log(len(left)) if len(left) > 1 else 0.0
+        fraction = _surprise_expected(probs) / math.log(len(left)) if len(left) > 1 else 0.0
         for v in left:
             d = max(z) - z[v]
-            cost = d / (x * (1 - share) + y * share)
+            cost = d / (x * (1 - fraction) + y * fraction)
             row[v] = -(x * d * d * (3 - y + (y - 1) * d) / 2 if rule == "quadratic" else cost)
     return flat.reshape(logits.shape)
 

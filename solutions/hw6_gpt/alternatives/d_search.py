@@ -52,6 +52,6 @@ def row_after_row(weights, tokens, cache):
             torch.einsum("bd,kd->bk", x, weights[f"W_{name}"]) for name in ("query", "key", "value")
         )
         keys, values = torch.cat([keys, key[:, None]], 1), torch.cat([values, value[:, None]], 1)
-        shares = (keys @ query[:, :, None] / D**0.5).softmax(1)  # (B, S, 1)
-        logits.append((x + (shares * values).sum(1)) @ weights["wte"].T)
+        alpha = (keys @ query[:, :, None] / D**0.5).softmax(1)  # (B, S, 1)
+        logits.append((x + (alpha * values).sum(1)) @ weights["wte"].T)
     return torch.stack(logits, dim=1), {"keys": keys, "values": values}

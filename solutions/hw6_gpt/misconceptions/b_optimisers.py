@@ -65,7 +65,7 @@ def _stepped(arguments, *, step=_right, g_of=_plain, keeps=True, skips=True, cou
 def decay_added_to_the_gradient(weights, gradients, rates, betas, eps, weight_decay):
     """The decay is added to the gradient, so it goes through both means: that is Adam with L2, and not AdamW.
 
-    Where the gradient is 0, by which share should a weight become smaller? By how much does yours?
+    Where the gradient is 0, by which fraction should a weight become smaller? By how much does yours?
     """
     return _stepped(
         (weights, gradients, rates, betas, eps, weight_decay),
@@ -158,7 +158,7 @@ def decay_forgotten(weights, gradients, rates, betas, eps, weight_decay):
 
 @misconception(of="adamw_weights")
 def decay_after_the_step(weights, gradients, rates, betas, eps, weight_decay):
-    """The decay is a share of the weight after the step, and not of the weight before it.
+    """The decay is a fraction of the weight after the step, and not of the weight before it.
 
     In the example, is it 1 or 0.9 of which 5 % are taken off?
     """

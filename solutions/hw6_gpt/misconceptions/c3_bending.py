@@ -89,8 +89,8 @@ def one_maximum_for_all_rows(logits, rule, x, y):
     return _quadratic(logits, x, y, middle=of_all) - logits.amax(-1, keepdim=True) + of_all
 
 
-def _dynamic(logits, x, y, share):
-    return logits / (x + (y - x) * share)
+def _dynamic(logits, x, y, fraction):
+    return logits / (x + (y - x) * fraction)
 
 
 def _share(logits):

@@ -6,8 +6,8 @@ def assert_probs(answer, expected, what=""):
     probs = answer.double().softmax(-1)
     no_softmax = "Of these logits there is no softmax: a row is all −∞, or has NaN or ∞."
     assert_true(not probs.isnan().any(), no_softmax, goes_on=True)
-    shares = answer.double() / answer.double().sum(-1, keepdim=True)
-    are_probs = bool((answer >= 0).all()) and same(shares, expected) and not same(probs, expected)
+    normalised = answer.double() / answer.double().sum(-1, keepdim=True)
+    are_probs = bool((answer >= 0).all()) and same(normalised, expected) and not same(probs, expected)
     given_probs = "What you return are the probabilities themselves; logits are asked for."
     assert_true(not are_probs, given_probs, is_plain=True, goes_on=True)
     assert_close(probs, expected, what=f"softmax of what you return{what and ': '}{what}")

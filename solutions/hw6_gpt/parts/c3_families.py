@@ -775,10 +775,10 @@ def a_real_loop_is_broken(unrepeated):
     text = LOOP + penalised(LOOP)["greedy"] + AGAIN
     logits, history = next_log_probs(text)[None], torch.tensor([encoded(text)])
     word = int(logits.argmax())
-    for settings, share in REAL_LOOP:
+    for settings, probability in REAL_LOOP:
         probs = unrepeated(logits, history, *settings).softmax(-1)
         what = f"its probability with presence, frequency, dry, ngram = {settings}"
-        assert_close(probs[0, word], share, tolerance=1e-3, what=what)
+        assert_close(probs[0, word], probability, tolerance=1e-3, what=what)
 
 
 # %% check="other_histories_are_not_repeated" points=2 hidden

@@ -332,7 +332,7 @@ def weights_of_reader(draw, vocab_size, context_length, d_model):
     shapes = {"wte": (vocab_size, d_model), "wpe": (context_length, d_model)}
     shapes |= dict.fromkeys(("W_query", "W_key", "W_value"), (d_model, d_model))
     weights = {name: draw.normal(*shape) for name, shape in shapes.items()}
-    weights["W_query"] /= 8  # scores near zero: every key has its share
+    weights["W_query"] /= 8  # scores near zero: every key has some weight
     return weights
 
 

@@ -7,10 +7,10 @@ from autograder.catalogue import alternative
 
 
 @alternative(of="positions_to_predict")
-def word_by_word(tokens, is_special, uniforms, share):
+def word_by_word(tokens, is_special, uniforms, fraction):
     special = {word for word, flag in enumerate(is_special.tolist()) if flag}
     rows = zip(tokens.tolist(), uniforms.tolist(), strict=True)
-    asked = [[u < share and w not in special for w, u in zip(*row, strict=True)] for row in rows]
+    asked = [[u < fraction and w not in special for w, u in zip(*row, strict=True)] for row in rows]
     return torch.tensor(asked)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a batch to practise on (homework 7, part A): shares, targets, replacements."""
+"""What goes wrong in a batch to practise on (homework 7, part A): fractions, targets, replacements."""
 
 import torch
 

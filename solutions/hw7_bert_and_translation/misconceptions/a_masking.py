@@ -8,107 +8,107 @@ from autograder.catalogue import misconception
 
 
 @misconception(of="positions_to_predict", seen="https://github.com/huggingface/transformers/issues/1395")
-def special_tokens_asked_for_too(tokens, is_special, uniforms, share):
+def special_tokens_asked_for_too(tokens, is_special, uniforms, fraction):
     """Special tokens are asked for like any others.
 
     What would the model learn from predicting `<pad>` behind the end of a text? Which argument knows the
     special words?
     """
-    return uniforms < share
+    return uniforms < fraction
 
 
 @misconception(of="positions_to_predict")
-def only_word_0_left_out(tokens, is_special, uniforms, share):
+def only_word_0_left_out(tokens, is_special, uniforms, fraction):
     """Only word 0 is spared, as if padding were the only special word.
 
     In the example, which words are special? Is `<s>` among those that you spare?
     """
-    return (uniforms < share) & (tokens != 0)
+    return (uniforms < fraction) & (tokens != 0)
 
 
 @misconception(of="positions_to_predict")
-def share_that_is_kept(tokens, is_special, uniforms, share):
-    """The share is what is left alone, so 85 % of the tokens are asked for.
+def share_that_is_kept(tokens, is_special, uniforms, fraction):
+    """The fraction is what is left alone, so 85 % of the tokens are asked for.
 
-    With `share = 0.15`, is a number drawn from [0, 1) more often below or above it?
+    With `fraction = 0.15`, is a number drawn from [0, 1) more often below or above it?
     """
-    return (uniforms >= share) & ~is_special[tokens]
+    return (uniforms >= fraction) & ~is_special[tokens]
 
 
 @misconception(of="positions_to_predict")
-def same_places_in_every_sequence(tokens, is_special, uniforms, share):
+def same_places_in_every_sequence(tokens, is_special, uniforms, fraction):
     """The numbers of the first sequence decide for the whole batch.
 
     Print your answer for two sequences with different numbers. Which row of `uniforms` does each follow?
     """
-    return (uniforms[:1] < share) & ~is_special[tokens]
+    return (uniforms[:1] < fraction) & ~is_special[tokens]
 
 
 @misconception(of="positions_to_predict")
-def a_fixed_number_per_sequence(tokens, is_special, uniforms, share):
+def a_fixed_number_per_sequence(tokens, is_special, uniforms, fraction):
     """Each sequence has a fixed number of tokens asked for, those with the smallest numbers.
 
     If every token is asked for independently of the others, can one sequence have none and another one
     three? Which comparison decides about a token, without a look at its neighbours?
     """
     numbers = uniforms.masked_fill(is_special[tokens], 2.0)
-    places = numbers.argsort(dim=1)[:, : max(1, round(share * tokens.shape[1]))]
+    places = numbers.argsort(dim=1)[:, : max(1, round(fraction * tokens.shape[1]))]
     return torch.zeros_like(tokens, dtype=torch.bool).scatter(1, places, True)
 
 
 @misconception(of="positions_to_predict")
-def one_condition_is_enough(tokens, is_special, uniforms, share):
+def one_condition_is_enough(tokens, is_special, uniforms, fraction):
     """One of two conditions is enough: all ordinary tokens are asked for, and some special ones.
 
     An ordinary token with the number 0.9: is it asked for in your answer? Which of `&` and `|` have you
     written?
     """
-    return (uniforms < share) | ~is_special[tokens]
+    return (uniforms < fraction) | ~is_special[tokens]
 
 
 @misconception(of="positions_to_predict")
-def only_special_tokens_asked_for(tokens, is_special, uniforms, share):
+def only_special_tokens_asked_for(tokens, is_special, uniforms, fraction):
     """Special tokens are asked for and ordinary ones are spared: the condition is the wrong way round.
 
     What does True mean in `is_special`? Which operator turns a truth value round?
     """
-    return (uniforms < share) & is_special[tokens]
+    return (uniforms < fraction) & is_special[tokens]
 
 
 @misconception(of="positions_to_predict")
-def asked_for_above_the_share(tokens, is_special, uniforms, share):
-    """A token is asked for when its number is larger than the share, 85 % of them where 15 % are meant.
+def asked_for_above_the_share(tokens, is_special, uniforms, fraction):
+    """A token is asked for when its number is larger than the fraction, 85 % of them where 15 % are meant.
 
     In the example, is the token with the number 0.90 asked for? Which way does your comparison point?
     """
-    return (uniforms > share) & ~is_special[tokens]
+    return (uniforms > fraction) & ~is_special[tokens]
 
 
 @misconception(of="positions_to_predict")
-def share_written_in(tokens, is_special, uniforms, share):
-    """The share is a number in the code, 0.15, whatever `share` says.
+def share_written_in(tokens, is_special, uniforms, fraction):
+    """The fraction is a number in the code, 0.15, whatever `fraction` says.
 
-    Which line of your code reads `share`?
+    Which line of your code reads `fraction`?
     """
     return (uniforms < 0.15) & ~is_special[tokens]
 
 
 @misconception(of="positions_to_predict")
-def words_taken_for_positions(tokens, is_special, uniforms, share):
+def words_taken_for_positions(tokens, is_special, uniforms, fraction):
     """`is_special` is used as it is, with one entry for each word of the vocabulary, not for each position.
 
     What are the shapes of `uniforms` and of `is_special`? Which word stands at position 0 of the example?
     """
-    return (uniforms < share) & ~is_special
+    return (uniforms < fraction) & ~is_special
 
 
 @misconception(of="positions_to_predict")
-def share_itself_asked_for(tokens, is_special, uniforms, share):
-    """A number equal to the share is taken for smaller.
+def share_itself_asked_for(tokens, is_special, uniforms, fraction):
+    """A number equal to the fraction is taken for smaller.
 
     "When its number is smaller than this": is 0.15 smaller than 0.15?
     """
-    return (uniforms <= share) & ~is_special[tokens]
+    return (uniforms <= fraction) & ~is_special[tokens]
 
 
 # 2. corrupt
@@ -119,7 +119,7 @@ def a_tenth_of_the_rest(tokens, is_asked, kinds, replacements, mask_token):
     """A tenth of what the mask leaves over is replaced, 2 % of those asked for instead of 10 %.
 
     Of 1000 asked for, 800 are hidden and 200 left over. How many of these have to be replaced, and which
-    share of the 200 is that?
+    fraction of the 200 is that?
     """
     inputs = torch.where(is_asked & (kinds < 0.8), mask_token, tokens)
     return torch.where(is_asked & (kinds >= 0.8) & (kinds < 0.82), replacements, inputs)

@@ -222,7 +222,7 @@ def word_2_ends_the_count(tables, source, target):
 
 @misconception(of="free_accuracy")
 def places_taken_for_sentences(tables, source, target):
-    """The second number is the share of places right in all sentences, not of sentences right at all places.
+    """The second number is the fraction of places right in all sentences, not of sentences right everywhere.
 
     Which axis of your table (B, T - 1) are the sentences? Along which one does `all` go?
     """
@@ -242,7 +242,7 @@ def one_right_word_is_enough(tables, source, target):
 
 @misconception(of="free_accuracy")
 def words_reported_as_sentences(tables, source, target):
-    """Both numbers are the share of right words.
+    """Both numbers are the fraction of right words.
 
     In the example the two numbers differ. What is compared for the second one, a word or a sentence?
     """
@@ -252,7 +252,7 @@ def words_reported_as_sentences(tables, source, target):
 
 @misconception(of="free_accuracy")
 def shares_in_the_wrong_order(tables, source, target):
-    """The two shares come back in the wrong order.
+    """The two fractions come back in the wrong order.
 
     Which of the two numbers does the statement name first? Can more sentences be right than words?
     """
@@ -272,9 +272,9 @@ def words_found_anywhere(tables, source, target):
 
 @misconception(of="free_accuracy")
 def shares_in_percent(tables, source, target):
-    """The shares come back in percent.
+    """The fractions come back in percent.
 
-    Which number is the share of all words, if all are right: 1 or 100?
+    Which number is the fraction of all words, if all are right: 1 or 100?
     """
     words, sentences = _shares(_right(tables, source, target)[:, 1:])
     return 100 * words, 100 * sentences

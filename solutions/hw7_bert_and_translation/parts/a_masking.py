@@ -7,10 +7,10 @@
 # %% [markdown] exercise="positions_to_predict" difficulty=1 minutes=10 forbids="course.models"
 # ### 1. Which tokens are asked for
 #
-# Every ordinary token is asked for with the same probability, `share`, independently of the others. Special
+# Every ordinary token is asked for with the same probability, `fraction`, independently of the others. Special
 # tokens (`<pad>`, `<s>`, `</s>`, `<mask>` …) are never asked for: there is nothing to learn from them.
 #
-# Write `positions_to_predict(tokens, is_special, uniforms, share)`, which returns a boolean tensor (B, T),
+# Write `positions_to_predict(tokens, is_special, uniforms, fraction)`, which returns a boolean tensor (B, T),
 # True where a token is asked for.
 #
 # | argument | shape | meaning |
@@ -18,10 +18,10 @@
 # | `tokens` | (B, T) int64 | the text |
 # | `is_special` | (V,) bool | True for the words that are special |
 # | `uniforms` | (B, T) | numbers drawn evenly from [0, 1), one for each position |
-# | `share` | | an ordinary token is asked for when its number is smaller than this |
+# | `fraction` | | an ordinary token is asked for when its number is smaller than this |
 #
 # **Example.** Words 0 to 3 are special, `tokens = [[1, 5, 7, 6, 0]]`,
-# `uniforms = [[0.05, 0.30, 0.10, 0.90, 0.01]]`, `share = 0.15`: only the third token is asked for. The first
+# `uniforms = [[0.05, 0.30, 0.10, 0.90, 0.01]]`, `fraction = 0.15`: only the third token is asked for. The first
 # and the last have small numbers too, but are special.
 #
 # <details><summary>Hint 1</summary>
@@ -38,10 +38,10 @@
 
 
 # %% solution="positions_to_predict"
-def positions_to_predict(tokens: Tensor, is_special: Tensor, uniforms: Tensor, share: float) -> Tensor:
-    """True at the ordinary tokens of (B, T) whose number is below the share."""
+def positions_to_predict(tokens: Tensor, is_special: Tensor, uniforms: Tensor, fraction: float) -> Tensor:
+    """True at the ordinary tokens of (B, T) whose number is below the fraction."""
     ### BEGIN SOLUTION
-    return (uniforms < share) & ~is_special[tokens]
+    return (uniforms < fraction) & ~is_special[tokens]
     ### END SOLUTION
 
 
@@ -69,15 +69,15 @@ def the_share_decides_how_many(positions_to_predict, draw):
     uniforms = ((torch.tensor(draw.permutation(200)) + 0.5) / 200).double().reshape(4, 50)
     tokens = draw.integers(4, 8, 4, 50)
     counts = [
-        int(torch.as_tensor(positions_to_predict(tokens, torch.arange(8) < 4, uniforms, share)).sum())
-        for share in (0.15, 0.30)
+        int(torch.as_tensor(positions_to_predict(tokens, torch.arange(8) < 4, uniforms, fraction)).sum())
+        for fraction in (0.15, 0.30)
     ]
     assert_equal(counts, [30, 60])
 
 
 # %% check="each_sequence_has_places_of_its_own" points=1
 def each_sequence_has_places_of_its_own(positions_to_predict):
-    """Sequences of the same words with other numbers are asked for at other places, below the share and not at it."""
+    """Sequences of the same words with other numbers are asked for at other places, below the fraction and not at it."""
     uniforms = torch.tensor([[0.1, 0.5, 0.6], [0.7, 0.2, 0.1], [0.1, 0.9, 0.1]], dtype=torch.float64)
     tokens = torch.tensor([[4, 5, 6]] * 3)
     assert_equal(positions_to_predict(tokens, torch.arange(8) < 4, uniforms, 0.2), uniforms < 0.2)
@@ -86,7 +86,7 @@ def each_sequence_has_places_of_its_own(positions_to_predict):
 # %% check="other_texts_are_asked_for_by_their_numbers" points=1 hidden
 def other_texts_are_asked_for_by_their_numbers(positions_to_predict, draw):
     """Other texts, with special words anywhere in the vocabulary, are asked for at their places."""
-    for batch_size, length, share in ((3, 40, 0.15), (5, 17, 0.4)):
+    for batch_size, length, fraction in ((3, 40, 0.15), (5, 17, 0.4)):
         is_special = torch.zeros(11, dtype=torch.bool)
         is_special[torch.tensor(draw.permutation(11)[:4])] = True
         is_special[0] = False
@@ -94,9 +94,9 @@ def other_texts_are_asked_for_by_their_numbers(positions_to_predict, draw):
         tokens, uniforms = draw.integers(0, 11, batch_size, length), draw.uniform(batch_size, length)
         tokens[:, :3], uniforms[:, :3] = torch.tensor([10, 0, 10]), 0.01
         tokens[0, 3], uniforms[0, 3], tokens[1, 3], uniforms[1, 3] = 0, 0.9, 0, 0.02
-        answer = torch.as_tensor(positions_to_predict(tokens, is_special, uniforms, share))
+        answer = torch.as_tensor(positions_to_predict(tokens, is_special, uniforms, fraction))
         expected = [
-            [u < share and not bool(is_special[word]) for word, u in zip(*rows, strict=True)]
+            [u < fraction and not bool(is_special[word]) for word, u in zip(*rows, strict=True)]
             for rows in zip(tokens.tolist(), uniforms.tolist(), strict=True)
         ]
         assert_equal(answer, torch.tensor(expected))
@@ -255,11 +255,11 @@ def text_to_mask(draw, batch_size, length, vocab_size, mask_token):
     return torch.where(tokens == mask_token, 5, tokens), is_special
 
 
-def assert_share(n_found, n_all, share, what):
+def assert_fraction(n_found, n_all, fraction, what):
     """A count lies within 5.5 standard deviations of what it should be on average."""
-    margin = 5.5 * math.sqrt(n_all * share * (1 - share))
-    fits = abs(int(n_found) - n_all * share) <= margin
-    expected = f"about {n_all * share:.0f} (give or take {margin:.0f})"
+    margin = 5.5 * math.sqrt(n_all * fraction * (1 - fraction))
+    fits = abs(int(n_found) - n_all * fraction) <= margin
+    expected = f"about {n_all * fraction:.0f} (give or take {margin:.0f})"
     assert_true(fits, f"{what}: {int(n_found)} of {n_all}, where {expected} are expected.")
 
 
@@ -284,7 +284,7 @@ def one_token_in_seven_is_asked_for(masked_batch, draw):
     _, targets = masked_batch(tokens, is_special, 7, draw.generator())
     n_ordinary = int((~is_special[tokens]).sum())
     n_asked = ((targets != IGNORED) & ~is_special[tokens]).sum()
-    assert_share(n_asked, n_ordinary, 0.15, "ordinary tokens asked for")
+    assert_fraction(n_asked, n_ordinary, 0.15, "ordinary tokens asked for")
 
 
 # %% check="eighty_percent_are_hidden_and_ten_replaced" points=2
@@ -294,9 +294,9 @@ def eighty_percent_are_hidden_and_ten_replaced(masked_batch, draw):
     inputs, targets = masked_batch(tokens, is_special, 7, draw.generator())
     asked = targets != IGNORED
     n_asked, n_ordinary = int(asked.sum()), int((~is_special).sum())
-    assert_share((asked & (inputs == 7)).sum(), n_asked, 0.8, "tokens hidden")
+    assert_fraction((asked & (inputs == 7)).sum(), n_asked, 0.8, "tokens hidden")
     changed = asked & (inputs != 7) & (inputs != tokens)
-    assert_share(changed.sum(), n_asked, 0.1 * (1 - 1 / n_ordinary), "tokens replaced by another word")
+    assert_fraction(changed.sum(), n_asked, 0.1 * (1 - 1 / n_ordinary), "tokens replaced by another word")
 
 
 # %% check="replacements_are_ordinary_words" points=1
@@ -331,19 +331,19 @@ def the_generator_decides(masked_batch, draw):
 
 # %% check="other_texts_are_masked_as_stated" points=2 hidden
 def other_texts_are_masked_as_stated(masked_batch, draw):
-    """Other texts: the right targets, the right shares, ordinary replacements, new gaps."""
+    """Other texts: the right targets, the right fractions, ordinary replacements, new gaps."""
     tokens, is_special = text_to_mask(draw, 90, 200, 19, 4)
     inputs, targets = masked_batch(tokens, is_special, 4, draw.generator())
     asked = targets != IGNORED
     n_asked, n_ordinary = int(asked.sum()), int((~is_special).sum())
     assert_equal(targets, torch.where(asked, tokens, IGNORED), what="targets")
     assert_equal(torch.where(asked, 0, inputs), torch.where(asked, 0, tokens), what="inputs not asked for")
-    assert_share(n_asked, int((~is_special[tokens]).sum()), 0.15, "tokens asked for")
+    assert_fraction(n_asked, int((~is_special[tokens]).sum()), 0.15, "tokens asked for")
     assert_equal(int((asked & is_special[tokens]).sum()), 0, what="how many special tokens are asked for")
-    assert_share((asked & (inputs == 4)).sum(), n_asked, 0.8, "tokens hidden")
+    assert_fraction((asked & (inputs == 4)).sum(), n_asked, 0.8, "tokens hidden")
     changed = asked & (inputs != 4) & (inputs != tokens)
     assert_equal(int(is_special[inputs[changed]].sum()), 0, what="how many replacements are special words")
-    assert_share(changed.sum(), n_asked, 0.1 * (1 - 1 / n_ordinary), "tokens replaced by another word")
+    assert_fraction(changed.sum(), n_asked, 0.1 * (1 - 1 / n_ordinary), "tokens replaced by another word")
     _, other = masked_batch(tokens, is_special, 4, draw.generator())
     assert_true((other != targets).any(), "Another generator asks for the very same places.")
 

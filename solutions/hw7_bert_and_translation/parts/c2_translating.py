@@ -242,8 +242,8 @@ def other_sentences_are_written_greedily(greedy_translate, draw):
 # ### 20. How much of it is right?
 #
 # Write `free_accuracy(tables, source, target)`, which lets a `ToyTranslator(tables)` translate **freely** and
-# returns the tuple `(words, sentences)` of two floats: the share of all words that are right at their place,
-# and the share of sentences that are right in every word. `target`, (B, T), holds the right translations, `<s>`
+# returns the tuple `(words, sentences)` of two floats: the fraction of all words that are right at their place,
+# and the fraction of sentences that are right in every word. `target`, (B, T), holds the right translations, `<s>`
 # first; all of them are T tokens long and none is padded, so T − 1 steps are taken for every sentence. In each
 # step the model reads `<s>` and what it has written itself; only the comparison knows the target, and `<s>` is
 # not compared.
@@ -267,7 +267,7 @@ def other_sentences_are_written_greedily(greedy_translate, draw):
 
 # %% solution="free_accuracy"
 def free_accuracy(tables: Tensor, source: Tensor, target: Tensor) -> tuple[float, float]:
-    """The shares of right words and of right sentences when the model reads its own words."""
+    """The fractions of right words and of right sentences when the model reads its own words."""
     ### BEGIN SOLUTION
     model = ToyTranslator(tables)
     memory = model.encode(source)
@@ -320,7 +320,7 @@ def one_wrong_word_spoils_a_sentence(free_accuracy, draw):
 
 # %% check="other_translations_are_counted" points=2 hidden
 def other_translations_are_counted(free_accuracy, draw):
-    """Other batches have the shares that a walk through the tables finds."""
+    """Other batches have the fractions that a walk through the tables finds."""
     for n_sentences, n_wrong, length in ((7, 4, 6), (9, 5, 4)):
         sentences = [[3 + place for place in draw.permutation(9)][:length] for _ in range(n_sentences)]
         tables = spelling_tables(draw, sentences, 13)
@@ -349,7 +349,7 @@ def other_translations_are_counted(free_accuracy, draw):
 # A paper's code reports "97 % accuracy" for a translator: it feeds the right translation into the decoder, takes
 # the likeliest word at each position, and counts how many agree with the right ones. The sentences have 20 words.
 #
-# a) Why can the share of right words be much lower when the model translates freely? Use an example with the
+# a) Why can the fraction of right words be much lower when the model translates freely? Use an example with the
 # model's own first word wrong.
 #
 # b) Somebody replaces the count by *exact matches of whole sentences*, still feeding the right translation.
@@ -368,7 +368,7 @@ def other_translations_are_counted(free_accuracy, draw):
 # b) (2 points: one for "no", one for the proof.) No. If every word is right under teacher forcing, then the
 # model's likeliest first word is the right one, so freely it reads the same word, and by induction the same
 # prefix at each step: it writes the same sentence. Conversely, if it writes the right sentence freely, it has read
-# just what teacher forcing would have fed. So both agree for greedy decoding; the share of words does not.
+# just what teacher forcing would have fed. So both agree for greedy decoding; the fraction of words does not.
 #
 # c) (1 point) 0.97^20 ≈ 0.54. In the generated pair each source has exactly one translation; real sentences have
 # many good ones, and a single reference does not list them.

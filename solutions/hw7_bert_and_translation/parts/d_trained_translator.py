@@ -152,8 +152,8 @@ else:
 
 
 # %% provided="examination" helper
-def share_translated(translate, pairs):
-    """The share of pairs whose source is translated exactly."""
+def fraction_translated(translate, pairs):
+    """The fraction of pairs whose source is translated exactly."""
     answers = translate([list(pair.source) for pair in pairs])
     assert_equal(len(answers), len(pairs), what="the number of translations")
     return sum(list(answer) == list(pair.target) for answer, pair in zip(answers, pairs, strict=True)) / len(
@@ -185,15 +185,15 @@ def company_changes_no_translation(translate):
 # %% check="three_quarters_are_exactly_right" points=4
 def three_quarters_are_exactly_right(translate):
     """Of 150 held-out sentences at least 75 % are translated exactly right."""
-    share = share_translated(translate, some_pairs(150, seed=4, held_out=True))
-    assert_true(share >= 0.75, f"{share:.0%} are exactly right; 75 % are asked for.")
+    fraction = fraction_translated(translate, some_pairs(150, seed=4, held_out=True))
+    assert_true(fraction >= 0.75, f"{fraction:.0%} are exactly right; 75 % are asked for.")
 
 
 # %% check="other_sentences_are_translated" points=4 hidden
 def other_sentences_are_translated(translate, draw):
     """Of 150 other held-out sentences at least 75 % are translated exactly right."""
-    share = share_translated(translate, some_pairs(150, seed=draw.integers(10, 10**6), held_out=True))
-    assert_true(share >= 0.75, f"{share:.0%} are exactly right; 75 % are asked for.")
+    fraction = fraction_translated(translate, some_pairs(150, seed=draw.integers(10, 10**6), held_out=True))
+    assert_true(fraction >= 0.75, f"{fraction:.0%} are exactly right; 75 % are asked for.")
 
 
 # %% [markdown]

@@ -9,8 +9,8 @@ from ..notebook import IGNORED, masked_batch
 
 
 @stranger(of="positions_to_predict")
-def first_four_words_special(tokens, is_special, uniforms, share):
-    return (uniforms < share) & (tokens > 3)
+def first_four_words_special(tokens, is_special, uniforms, fraction):
+    return (uniforms < fraction) & (tokens > 3)
 
 
 @stranger(of="mlm_loss")
