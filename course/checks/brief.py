@@ -124,7 +124,7 @@ def kind_name(value: object) -> str:
 def class_of(value: object) -> str:
     """The name of a student's object's class, also of its stand-in; "" for plain data."""
     target = value if isinstance(value, Object) else getattr(value, "_target", None)
-    return target.kind if isinstance(target, Object) else ""
+    return target.kind[:WIDEST] if isinstance(target, Object) else ""
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:

@@ -26,7 +26,7 @@ TOLERANCES = {
     torch.float16: (1e-2, 1e-3),
     torch.bfloat16: (2e-2, 1e-2),
 }
-SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.float64}
+SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
 PYTHON_NUMBER = (1e-5, 1e-8)  # often .item() of a float32 tensor
 EXACT = (0.0, 0.0)
 
@@ -49,16 +49,24 @@ def is_truth(value: object) -> bool:
 
 
 def tensor_of(value: object) -> Tensor:
-    """The value as a detached tensor; Python's numbers keep their full precision."""
+    """The value as a detached tensor to calculate with; Python's numbers keep their full precision."""
     if isinstance(value, Tensor):
-        return value.detach()
+        return _signed(value.detach())
     if isinstance(value, float):
         return torch.tensor(value, dtype=torch.float64)
     if isinstance(value, complex):
         return torch.tensor(value, dtype=torch.complex128)
     if isinstance(value, int) and abs(value) >= 2**63:
         return torch.tensor(_as_float(value), dtype=torch.float64)
-    return torch.as_tensor(value)
+    return _signed(torch.as_tensor(value))
+
+
+def _signed(numbers: Tensor) -> Tensor:
+    """Numbers without a sign in a wider dtype: torch calculates with few of theirs; beyond 63 bits as floats."""
+    if numbers.dtype not in SIGNED:
+        return numbers
+    signed = numbers.to(SIGNED[numbers.dtype])
+    return numbers.to(torch.float64) if (signed < 0).any() else signed
 
 
 def _as_float(value: int) -> float:
@@ -91,15 +99,10 @@ def _tolerance(value: object) -> tuple[float, float]:
 def close(received: Tensor, expected: Tensor, tolerance: tuple[float, float]) -> Tensor:
     """Whether two tensors agree, entry by entry; NaN agrees with NaN, an infinity with itself."""
     if kind_of(received) in ("bool", "int") and kind_of(expected) in ("bool", "int"):
-        return _signed(received) == _signed(expected)
+        return received == expected
     wide = torch.complex128 if received.is_complex() or expected.is_complex() else torch.float64
     relative, absolute = tolerance
     return torch.isclose(received.to(wide), expected.to(wide), rtol=relative, atol=absolute, equal_nan=True)
-
-
-def _signed(numbers: Tensor) -> Tensor:
-    """The same numbers in a dtype that torch compares with any other; the largest of 64 bits are rounded."""
-    return numbers.to(SIGNED.get(numbers.dtype, numbers.dtype))
 
 
 def same(a: object, b: object) -> bool:

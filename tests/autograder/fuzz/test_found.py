@@ -16,6 +16,7 @@ from autograder.isolation import Died, wire
 from course.checks import Mismatch, assert_close
 from course.checks.brief import kind_name
 from course.checks.check import values
+from course.checks.trace import Object
 
 UNREADABLE = "sent a reply that cannot be read"
 FAULT = {"class_name": "E", "message": "", "bases": [], "frames": [], "line": None, "text": ""}
@@ -82,10 +83,15 @@ def test_unsigned_numbers_are_compared_with_any_others(dtype):
     unsigned = np.array([3, 4], dtype)
     for others in (np.array, torch.tensor):
         assert_close(unsigned, others([3, 4]))
-        with pytest.raises(Mismatch):
-            assert_close(unsigned, others([3, 5]))
+        with pytest.raises(Mismatch) as mismatch:
+            assert_close(unsigned.repeat(100), others([3, 5]).repeat(100))
+        assert all(values(mismatch.value))
     with pytest.raises(Mismatch):
         assert_close(np.array([-1]).astype(dtype), torch.tensor([-1]))
+
+
+def test_an_object_whose_class_has_a_long_name_is_named_in_few_words():
+    assert len(kind_name(Object(0, "x" * 3_000))) <= 300
 
 
 @pytest.mark.parametrize("setting", ["grade", "solution", "locked"])
