@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
 
 GREY = "#767676"  # a contrast of 4.5 to 1 with white and with black
 INK = "#24292F"  # words on white
@@ -23,7 +24,7 @@ def quieten(drawing: Figure, words: str = INK) -> None:
     for axes in drawing.axes:
         quieten_axes(axes)
     for text in drawing.findobj(Text):
-        if is_plain(text.get_color()):
+        if isinstance(text, Text) and is_plain(text.get_color()):
             text.set_color(words)
 
 
@@ -42,7 +43,7 @@ def has_shades(drawing: Figure) -> bool:
     return any(axes.images for axes in drawing.axes)
 
 
-def is_plain(colour: object) -> bool:
+def is_plain(colour: ColorType) -> bool:
     """Whether a colour is the one that words have if nobody gives them another."""
     from matplotlib.colors import to_hex
 
