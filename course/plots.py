@@ -21,9 +21,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
+from course.picture_style import GREY
+
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-GREY = "#767676"  # a contrast of 4.5 to 1 with white and with black
 
 
 class Picture(Figure):

@@ -526,7 +526,7 @@ drawing, axes = plt.subplots(figsize=(6, 2.4))
 bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color="#E69F00")
 axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
 axes.axvline(floor, color="#D55E00", linestyle="--", label=f"floor {floor:.2f}")
-axes.set(title="Positions compared", xlabel="bits per token", xlim=(0, 1.5 * max(bits.values())))
+axes.set(xlabel="bits per token", xlim=(0, 1.5 * max(bits.values())))
 axes.legend(frameon=False, loc="lower right")
 figures.still(
     drawing,
@@ -644,18 +644,19 @@ assert first["word before"] < first["copies"]
 
 # %%
 drawing, panels = plt.subplots(2, 1, figsize=(7, 3.6), sharex=True)
-titles = "weight on the word before", "weight on the word that followed last time"
+titles = "share of weight on the token before", "share of weight on the token that followed last time"
 for panel, title, share in zip(panels, titles, found.values(), strict=True):
     image = panel.imshow(share.T, cmap="cividis", vmin=0, vmax=1, extent=(0.5, 30.5, 9.5, 0.5))
-    panel.set(ylabel="head", title=title, yticks=(1, 5, 9))
-    drawing.colorbar(image, ax=panel, label="share")
+    panel.set(ylabel="head", yticks=(1, 5, 9))
+    panel.set_title(title, loc="left", fontsize=10)
+    drawing.colorbar(image, ax=panel)
 panels[1].set(xlabel="layer")
 drawing.tight_layout()
 figures.still(
     drawing,
     alt="Two maps of all 270 heads by layer. Most are dark. Heads that look at the word before are spread over the layers, "
     f"from layer {first['word before']} on; heads that copy stand in layers {first['copies']} and later.",
-    caption="Every head of SmolLM2: the share of its weight that goes to the word before, and to the word that followed last time.",
+    caption="Every head of SmolLM2, one cell each: the share of its weight that goes to the token before, and to the token that followed last time.",
 )
 
 # %% [markdown]

@@ -17,6 +17,11 @@ if (typeof Search !== "undefined") {
   };
 }
 
+// In a table a cell of several words keeps some width on a narrow screen; the first column names the row.
+const LONG = 24; // letters: more than a name or a number has
+for (const cell of document.querySelectorAll(".bd-article td:not(:first-child, .text-right)"))
+  cell.classList.toggle("is-long", cell.textContent.length > LONG);
+
 // A long cell shows its first lines; a button unfolds it.
 const LINES = 20; // a cell that is hardly longer is shown whole
 const SHOWN = 14;

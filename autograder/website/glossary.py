@@ -28,7 +28,7 @@ def symbol_table(lectures: Path) -> str:
         link = f"[{path.stem[:2]}](lectures/{path.name})"
         for each in symbols(path):
             shape = f"; {each.shape}" if each.shape else ""
-            meanings.setdefault(each.written, []).append(f"{each.meaning}{shape} · {link}")
+            meanings.setdefault(each.written, []).append(f"{each.meaning}{shape}&nbsp;·&nbsp;{link}")
     rows = (f"| {symbol} | {'<br>'.join(meant)} |" for symbol, meant in meanings.items())
     return "\n".join(["| symbol | meaning and shape, by lecture |", "|---|---|", *rows])
 

@@ -67,7 +67,7 @@ def model_cards() -> str:
         said = first.partition(": ")[2] or first.removeprefix(f"{title}, ")
         drawn = "; ".join(MACHINES[name].title for name in machines)
         cards.append(
-            Markup('<li><a href="models/{}.html">{}</a>{}<small>Drawn: {}</small></li>').format(
+            Markup('<li><a href="models/{}.html">{}</a><span>{}</span><small>Drawn: {}</small></li>').format(
                 file, title, Markup(said[:1].upper() + said[1:]), drawn
             )
         )

@@ -19,6 +19,7 @@ NOT_FOUND = Markup("""\
 :root {{ color-scheme: light dark; }}
 body {{ max-width: 36rem; margin: 15vh auto; padding: 0 1.5rem; font: 1.1rem/1.6 Charter, Georgia, serif;
   background: #fff; color: #1f2328; }}
+h1 {{ font-size: 1.75rem; line-height: 1.25; text-wrap: balance; }}
 a {{ color: #176de8; }}
 @media (prefers-color-scheme: dark) {{
   body {{ background: #121212; color: #ced6dd; }}

@@ -1,6 +1,6 @@
 // Words as points: choose one, see its nearest by the angle between the vectors, in all dimensions or in the picture's two.
 
-import { choose, frame, room, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, shape, slider, toggle } from "./frame.mjs";
 
 function cosine(a, b) {
   let dot = 0, aa = 0, bb = 0;
@@ -14,8 +14,34 @@ function nearest(vectors, chosen, count) {
     .filter(([i]) => i !== chosen).sort((a, b) => b[1] - a[1]).slice(0, count);
 }
 
+const isClear = (box, taken) =>
+  taken.every((each) => box.left >= each.right || box.right <= each.left || box.top >= each.bottom || box.bottom <= each.top);
+
+/** Where a word could stand beside its point of this radius, the best place first. */
+function besides([x, y], radius, word, size) {
+  const wide = 0.62 * size * word.length, away = radius + 4;
+  const at = (left, line, anchor) => ({ x: left + { start: 0, middle: wide / 2, end: wide }[anchor], y: line, anchor,
+    box: { left, right: left + wide, top: line - 0.8 * size, bottom: line + 0.25 * size } });
+  return [at(x + away, y + 4, "start"), at(x - away - wide, y + 4, "end"),
+    at(x - wide / 2, y - away, "middle"), at(x - wide / 2, y + away + 0.8 * size, "middle")];
+}
+
+/** Word's number → where it is written; asked: [[number, place, radius, word, size], …], the first come first.
+ * A name that would cover another or a point is left out. */
+function labels(asked, dots, side) {
+  const taken = [...dots], found = {};
+  for (const [i, place, radius, word, size] of asked) {
+    const free = besides(place, radius, word, size).find(({ box }) =>
+      box.left > 2 && box.right < side && box.top > 2 && box.bottom < side && isClear(box, taken));
+    if (!free) continue;
+    taken.push(free.box);
+    found[i] = free;
+  }
+  return found;
+}
+
 export default {
-  nearest,
+  nearest, labels,
   render({ model, el }) {
     const { words, vectors, places, start, count } = model.get("data");
     const side = 430, width = side + 220, height = side;
@@ -23,6 +49,7 @@ export default {
       title: "Which words have come to lie close together",
       label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
     const state = { chosen: start, flat: false, zoom: 1 };
+    let named = {};
     const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
     const scale = (value, values, from, to) =>
       from + (to - from) * (value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1);
@@ -42,14 +69,12 @@ export default {
     });
     const isInside = (i) => spot(i).every((value) => value > 4 && value < side - 4);
 
-    function point(i, colour, size, weight, isNamed = true) {
-      const [x, y] = spot(i);
+    function point(i, colour, size, weight) {
+      const [x, y] = spot(i), label = named[i];
       const group = shape("g", { style: "cursor:pointer" });
       group.append(shape("circle", { "data-key": `word ${i}`, cx: x, cy: y, r: size, fill: colour }));
-      const [anchor, by] = x > side - 70 ? ["end", -6] : ["start", 6];
-      group.append(shape("text",
-        { x: x + by, y: y + 4, "text-anchor": anchor, style: `font-size:${weight ? 13 : 11}px;font-weight:${weight}`,
-        class: weight ? "" : "quiet" }, isNamed ? words[i] : ""));
+      if (label) group.append(shape("text", { x: label.x, y: label.y, "text-anchor": label.anchor,
+        style: `font-size:${weight ? 13 : 11}px;font-weight:${weight}`, class: weight ? "" : "quiet" }, words[i]));
       view.picture.append(group);
     }
 
@@ -67,19 +92,21 @@ export default {
       const found = nearest(state.flat ? places : vectors, state.chosen, count);
       const marked = new Set(found.map(([i]) => i));
       view.picture.replaceChildren();
-      const isFree = room(), place = (i, size) => {
-        const [x, y] = spot(i), wide = 0.65 * size * words[i].length;
-        return isInside(i) && isFree(x > side - 70 ? x - 6 - wide : x + 6, y + 4, words[i], size);
+      const others = words.map((_, i) => i).filter((i) => i !== state.chosen && !marked.has(i) && isInside(i));
+      const near = [...marked].filter(isInside);
+      const dot = (i, radius) => {
+        const [x, y] = spot(i);
+        return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
       };
-      const named = new Set([state.chosen, ...marked].filter((i) => place(i, 14.5))); // bold words of 13 pixels
-      words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i) && place(i, 11)) named.add(i); });
-      const inside = (i, ...how) => { if (isInside(i)) point(i, ...how, named.has(i)); };
-      words.forEach((_, i) => { if (i !== state.chosen && !marked.has(i)) inside(i, "var(--line)", 2, 0); });
+      named = labels([[state.chosen, spot(state.chosen), 6, words[state.chosen], 14.5], ...near.map((i) => [i, spot(i), 4, words[i], 14.5]),
+        ...others.map((i) => [i, spot(i), 2, words[i], 11])],
+      [dot(state.chosen, 6), ...near.map((i) => dot(i, 4)), ...others.map((i) => dot(i, 2))], side);
+      for (const i of others) point(i, "var(--line)", 2, 0);
       const [x1, y1] = spot(state.chosen);
       for (const [x2, y2] of found.filter(([i]) => isInside(i)).map(([i]) => spot(i)))
         view.picture.append(shape("line", { x1, y1, x2, y2, stroke: "var(--blue)", "stroke-opacity": 0.4 }));
-      for (const [i] of found) inside(i, "var(--blue)", 4, 600);
-      inside(state.chosen, "var(--orange)", 6, 700);
+      for (const i of near) point(i, "var(--blue)", 4, 600);
+      point(state.chosen, "var(--orange)", 6, 700);
       view.picture.append(shape("text", { x: side + 10, y: 20, style: "font-weight:700" }, `nearest to “${words[state.chosen]}”`));
       found.forEach(([i, value], rank) => {
         const y = 34 + rank * 30;

@@ -12,6 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from course.picture_style import GREY, INK, quieten
+
 MOST_DATA = 150_000  # bytes of JSON: a page holds several figures and should stay under 2 MB
 
 
@@ -129,11 +131,16 @@ def whole_text(name: str) -> str:
     return resources.files(__package__).joinpath(f"{name}.mjs").read_text(encoding="utf-8")
 
 
-def png(drawing) -> bytes:
-    """A matplotlib figure as PNG, on white to be legible on light and dark pages; closes the figure."""
+def png(drawing, *, on_any_ground: bool = False) -> bytes:
+    """A matplotlib figure as PNG in the course's style; closes the figure.
+
+    It stands on white, legible on light and dark pages; `on_any_ground`, it has no ground and grey words.
+    """
     import matplotlib.pyplot as plt
 
+    quieten(drawing, GREY if on_any_ground else INK)
     buffer = io.BytesIO()
-    drawing.savefig(buffer, format="png", dpi=80, facecolor="white", bbox_inches="tight", pad_inches=0.15)
+    ground = {"transparent": True} if on_any_ground else {"facecolor": "white"}
+    drawing.savefig(buffer, format="png", dpi=80, bbox_inches="tight", pad_inches=0.15, **ground)
     plt.close(drawing)
     return buffer.getvalue()

@@ -2,13 +2,14 @@
 
 import { frame, phrase, press, shape, slider } from "./frame.mjs";
 
-/** 0.254 with "%" → "25 %"; 1234.5 with "words" → "1,230 words"; a very small number in powers of ten. */
+/** 0.254 with "%" → "25 %"; 1234.5 with "words" → "1,230 words"; 1 with "words" → "1 word"; a very small number in powers of ten. */
 function told(value, unit) {
   if (unit === "%") return `${Number((100 * value).toPrecision(100 * value < 10 ? 2 : 3))} %`;
   const size = Math.abs(value);
   const digits = size !== 0 && (size < 1e-3 || size >= 1e7) ? value.toExponential(1).replace("+", "")
     : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
-  return unit ? `${digits} ${unit}` : digits;
+  const counted = digits === "1" ? unit.replace(/s$/, "") : unit;
+  return unit ? `${digits} ${counted}` : digits;
 }
 
 /** The number at a share of the scale's length, whole where numbers are counted, and the share of a number. */

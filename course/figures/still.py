@@ -5,21 +5,27 @@ import html
 from dataclasses import dataclass
 
 from course.figures.figure import png
+from course.picture_style import has_shades
 
 
 @dataclass(frozen=True)
 class Still:
-    """A picture with its alt text, shown as `<figure><img alt>`, which every viewer keeps."""
+    """A picture with its alt text, shown as `<figure><img alt>`, which every viewer keeps.
+
+    keeps_colours: its shades stand for numbers, so a dark page must not turn them round.
+    """
 
     picture: bytes
     alt: str
     caption: str = ""
+    keeps_colours: bool = False
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         source = f"data:image/png;base64,{base64.b64encode(self.picture).decode()}"
+        kept = ' class="keeps-colours"' if self.keeps_colours else ""
         return {
             "text/html": (
-                f'<figure style="margin:0"><img alt="{html.escape(self.alt)}" src="{source}">'
+                f'<figure style="margin:0"><img{kept} alt="{html.escape(self.alt)}" src="{source}">'
                 f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
             ),
             "text/plain": self.caption or self.alt,
@@ -30,4 +36,5 @@ def still(drawing, alt: str, caption: str = "") -> Still:
     """Close a matplotlib figure and show it with its alt text. Raises ValueError if that is empty."""
     if not alt.strip():
         raise ValueError("a picture needs an alt text: what would you say to someone who cannot see it?")
-    return Still(png(drawing), alt, caption)
+    shaded = has_shades(drawing)
+    return Still(png(drawing, on_any_ground=shaded), alt, caption, keeps_colours=shaded)
