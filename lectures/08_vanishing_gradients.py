@@ -238,9 +238,9 @@ figures.still(
 )
 
 # %% [markdown]
-# A step of gradient descent is the gradient times the learning rate; on the wall, such a step lands far outside the
-# plot. The cure is to limit the gradient's norm and keep its direction. This is **gradient clipping** (Pascanu, Mikolov
-# and Bengio, 2013). With all gradients of the model as one long vector $g$, and a threshold $c$,
+# A step of gradient descent is the gradient times the learning rate; in the steep region, such a step lands far outside
+# the plot. The remedy is to limit the gradient's norm and keep its direction. This is **gradient clipping** (Pascanu,
+# Mikolov and Bengio, 2013). With all gradients of the model as one long vector $g$, and a threshold $c$,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right).$$
 
@@ -253,7 +253,7 @@ def clip(gradients: list[Tensor], threshold: float) -> list[Tensor]:
 
 
 # %% [markdown]
-# **Predict, then run.** Both runs start where the wall is steepest. Both have the same learning rate, which begins at
+# **Predict, then run.** Both runs start where the loss is steepest. Both have the same learning rate, which begins at
 # 0.03 and falls by a tenth after each step. Where is each after one step, and what is its loss after 60?
 
 
@@ -349,10 +349,10 @@ print(f"mean spectral radius of 20 fresh networks: {sum(radii) / 20:.2f}")
 # %% [markdown]
 # ## How far back can an RNN learn?
 #
-# A gradient that small might still be enough, so do the experiment. Its language has one kind of sentence: a thing,
-# small talk drawn at random, and then the thing again, which the network must predict. For each distance a fresh
-# network is trained for 150 steps, and then tested on texts that it has not seen; all of this three times, from three
-# random starts. There are eight things, so guessing is right in one case of eight.
+# A gradient that small might still be enough, so try it. The language of this experiment has one kind of sentence: a
+# thing, small talk drawn at random, and then the thing again, which the network must predict. For each distance a fresh
+# network is trained for 150 steps, and then tested on texts that it has not seen. All of this is done three times, from
+# three random starts. There are eight things, so guessing is right in one case of eight.
 
 # %%
 from statistics import mean
@@ -363,8 +363,8 @@ example = recall_texts(6, 1, torch.Generator().manual_seed(0))[0]
 print(" ".join(WORDS[token] for token in example), "→", WORDS[example[0]])
 
 # %% [markdown]
-# We also draw the share of the gradient that arrives at the thing before any training: $\lVert \partial L / \partial x
-# \rVert$ at the thing, relative to that at the last word, as for the tickets above.
+# We also draw the fraction of the gradient that arrives at the thing before any training: $\lVert \partial L / \partial
+# x \rVert$ at the thing, relative to that at the last word, as for the tickets above.
 
 # %%
 from course.tickets import share_that_arrives
@@ -406,8 +406,8 @@ assert max(tries[20]) < 0.3
 # %% [markdown]
 # The accuracy does not fall smoothly. At short distances gradient descent finds the solution, and the network is right
 # every time; a little further it depends on the start, and further still no start finds it: all stay at guessing. The
-# gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (Lecture 09
-# finds networks to which far more arrives, and which fail.) Is it only a matter of patience? Here is three times as
+# gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (In lecture
+# 09, far more arrives in some networks, and they still fail.) Is it only a matter of patience? Here is three times as
 # much training:
 
 # %%
@@ -429,7 +429,7 @@ for push in 0.3 * noise:
 print(f"after {far} words {kept.numpy().round(2)}, ∂h_t/∂h_0 up to {slope.max():.0e}")
 
 # %% [markdown]
-# The state holds, and because it holds so firmly the gradient through it vanishes all the more (Bengio, Simard and Frasconi, 1994). Solutions exist; the gradient does not find the way to them.
+# The state keeps its signs. But because it keeps them so firmly, the gradient through it vanishes all the more (Bengio, Simard and Frasconi, 1994). Solutions exist, but gradient descent does not find them.
 #
 # ## Why the floor is out of reach
 #
@@ -485,13 +485,13 @@ print(f"things that return are {returns.sum() / is_real.sum():.0%} of all words"
 assert above[returns].mean() > 3 * others
 
 # %% [markdown]
-# The language itself pays next to nothing, because the story has said which thing it must be. The network knows *that* a thing comes and of which kind, and guesses among the five of that kind,
+# The language itself needs almost no bits here, because the story has said which thing it must be. The network knows *that* a thing comes and of which kind, and guesses among the five of that kind,
 # which costs $\log_2 5 = 2.32$ bits when all are equally likely. It does so at every distance.
 #
 # ## The ladder
 #
-# No new model today, but the RNN's rung taken apart: what the language costs anyway, what the returning things cost on
-# top, and everything else.
+# There is no new model today. Instead, the bits of the RNN's rung are split into three parts: the floor, what the
+# returning things cost above it, and everything else.
 
 # %%
 floor = score(language, test_stories).bits_per_token
@@ -575,12 +575,12 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 #
 # </details>
 #
-# **2.** The gradient is $(3, 4)$, the threshold 1. What does it become by clipping its norm, and by clipping each
-# number by itself?
+# **2.** The gradient is $(3, 4)$, the threshold 1. What does it become if its norm is clipped, and if each number is
+# clipped separately?
 #
 # <details><summary>Answer</summary>
 #
-# $(0.6, 0.8)$: the same direction, a fifth of the length. Each number by itself gives $(1, 1)$: a different direction.
+# $(0.6, 0.8)$: the same direction, a fifth of the length. Clipping each number separately gives $(1, 1)$: a different direction.
 #
 # </details>
 #
@@ -596,7 +596,7 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 #
 # <details><summary>Answer</summary>
 #
-# Without $\tanh$ all of it arrives, exactly. With $\tanh$ and small inputs a good part, because its slope is nearly 1 there. With PyTorch's $U$ next to nothing. (Le, Jaitly and Hinton, 2015, began with the identity and $\max(0, a)$; training may still leave that region.)
+# Without $\tanh$ all of it arrives, exactly. With $\tanh$ and small inputs a good part arrives, because its slope is nearly 1 there. With PyTorch's $U$ almost nothing does. (Le, Jaitly and Hinton, 2015, began with the identity and $\max(0, a)$; training may still leave that region.)
 #
 # ```python
 # import torch
