@@ -322,7 +322,7 @@ kn[rows.index("dog"), words.index("ran")]
 
 # %% [markdown]
 # Three more names that you will meet. **Good–Turing** (1953) estimates the probability of everything unseen by the
-# fraction of all observations that occurred exactly once. **Katz backoff** (1987) uses the longer context's discounted
+# fraction of observations whose n-gram was seen only once. **Katz backoff** (1987) uses the longer context's discounted
 # estimate where the n-gram was seen. Only where it was not does it use the shorter context's estimate, scaled so that
 # the row sums to one. **Stupid backoff** (Brants and others, 2007) leaves out the discounts: it takes the relative
 # frequency, or else 0.4 times the answer of the shorter context. Its numbers do not sum to one, but they can be

@@ -71,7 +71,7 @@ print(f"new: {running:.0%} of the running words, {different:.0%} of the differen
 # ## Byte-pair encoding by hand
 #
 # **Byte-pair encoding** (BPE) was a method of compressing files (Gage, 1994) before it became a tokenizer (Sennrich, Haddow and Birch, 2016).
-# One idea: *the most frequent pair of neighbours becomes one symbol; repeat.*
+# It is based on one idea: *the most frequent pair of neighbours becomes one symbol; repeat.*
 #
 # | word | meaning | in the code |
 # |---|---|---|
@@ -559,8 +559,8 @@ assert in_use["Greek"] > 3 * in_use["English"]
 # ## The fair unit
 #
 # Which tokenizer makes the best language model? Perplexity cannot tell: it counts choices *per token*, and tokens
-# differ. Bits per byte, from lecture 03, do not depend on them. Here is one kind of model, Kneser–Ney of order 4, on
-# the same text under six tokenizers.
+# differ. Bits per byte, from lecture 03, do not depend on how the text is split into tokens. Here is one kind of model,
+# Kneser–Ney of order 4, on the same text under six tokenizers.
 #
 # **Predict, then run.** As the vocabulary grows, which way does perplexity go? Which way do bits per byte?
 

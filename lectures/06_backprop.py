@@ -75,7 +75,7 @@ print(f"z {z.numpy().round(4)}   y_hat {y_hat.numpy().round(4)}   loss {loss:.4f
 #
 # $$\frac{\partial L}{\partial \hat{\mathbf{y}}} = \Big[ -\frac{y_1}{\hat y_1} \quad -\frac{y_2}{\hat y_2} \quad -\frac{y_3}{\hat y_3} \Big]$$
 #
-# One output, three inputs: a $1 \times 3$ matrix. Two of its entries are zero, because only the word that came is in the loss.
+# There are one output and three inputs, so this Jacobian is a $1 \times 3$ matrix. Two of its entries are zero, because only the word that came is in the loss.
 
 # %%
 dL_dy_hat = (-y / y_hat)[None, :]  # (1, 3)
@@ -138,7 +138,7 @@ print("loop, tensors and nudging agree")
 # %% [markdown]
 # ## Third factor: the logits and the weights
 #
-# Three outputs, six inputs $W_{11}, W_{12}, W_{21}, W_{22}, W_{31}, W_{32}$: a $3 \times 6$ matrix. Since $z_j = \sum_n W_{jn} x_n$, the weight $W_{mn}$ touches
+# There are three outputs and six inputs $W_{11}, W_{12}, W_{21}, W_{22}, W_{31}, W_{32}$, so this is a $3 \times 6$ matrix. Since $z_j = \sum_n W_{jn} x_n$, the weight $W_{mn}$ touches
 # only $z_m$:
 #
 # $$\frac{\partial z_j}{\partial W_{mn}} = \begin{cases} x_n & j = m \\ 0 & j \ne m \end{cases}

@@ -503,9 +503,8 @@ rows = letters[: len(letters) // n_rows * n_rows].view(n_rows, -1)  # read side 
 len(alphabet), rows.shape
 
 # %% [markdown]
-# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out because today's lecture is about it;
-# `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08 gives. While it learns, it writes: before training, on the way, and at the
-# end. Each letter is drawn from the formula above.
+# Training uses truncated BPTT as above, with pieces of 20 steps: the state is carried on, the gradient is cut. The loop is written out because today's lecture is about it;
+# `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08 gives. The model writes a sample before training, at some points during it, and at the end. Each letter is drawn from the formula above.
 
 # %%
 from course.models import RecurrentConfig, RecurrentLanguageModel

@@ -559,7 +559,7 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 # - $\partial h_t / \partial h_k$ is a product of $t - k$ Jacobians $\text{diag}(1 - h_j^2)\, U$; its norm changes by
 #   about the same factor at each step.
 # - A factor below 1 vanishes, above 1 explodes; without $\tanh$ it is the spectral radius of $U$, and the slopes of $\tanh$ take something off.
-# - Exploding is loud and cured by clipping; vanishing is silent, and clipping does not touch it.
+# - Exploding is easy to notice, and clipping prevents it; vanishing is silent, and clipping does not change it.
 # - Contributions of the far past are not wrong but outvoted: from an ordinary start and in these few hundred steps, a plain RNN learns nothing beyond a few words. Other starts carry it further (Le, Jaitly and Hinton, 2015).
 # - The RNN's distance to the floor is, for a good part, words that return.
 #

@@ -38,8 +38,8 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 #
 # ## The gates, one by one
 #
-# Each gate is a small layer of its own that looks at the word and at the last hidden state. From here on $\sigma$ is
-# the logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, whose values lie between 0 and 1:
+# Each gate is a small layer of its own that reads the word and the last hidden state. From here on $\sigma$ is the
+# logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, whose values lie between 0 and 1:
 #
 # $$\begin{aligned}
 # f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{forget gate: how much of each old number stays} \\

@@ -152,11 +152,11 @@ log_probs = (states @ R.T + b).log_softmax(-1)[0]  # (T, V)
 assert torch.isclose(log_probs[torch.arange(T), target].sum(), log_prob, atol=1e-5)
 
 # %% [markdown]
-# The inputs are `<s> y1 y2`, the targets `y1 y2 </s>`. Forgetting that shift is the commonest mistake here: the decoder then reads the very word that it must predict, and only has to copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
+# The inputs are `<s> y1 y2`, the targets `y1 y2 </s>`. Forgetting that shift is the most common mistake here: the decoder then reads the very word that it must predict, and only has to copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
 #
 # ## A whole model
 #
-# Now with batches, and with a choice of where $c$ enters. If it enters at the **first step** only, as $s_0$, the state must carry it through all steps, in the same $D$ numbers that also keep track of what has been written. If it enters at **every step**, as part of the input, the decoder can always read it again.
+# The next version takes batches, and lets you choose where $c$ enters. If it enters at the **first step** only, as $s_0$, the state must carry it through all steps, in the same $D$ numbers that also keep track of what has been written. If it enters at **every step**, as part of the input, the decoder can always read it again.
 
 # %%
 from course.models import Linear
@@ -284,7 +284,7 @@ for source in (["h", "e", "a", "d"], ["c", "a", "b", "b", "a", "g", "e"], list("
 # %% [markdown]
 # ## Teacher forcing against free running
 #
-# In training, every step sees the right words before it. In free-running mode it sees what the model wrote itself, mistakes included, and it has never learned to go on from a mistake. Measure both on strings of nine letters, position by position:
+# In training, every step sees the right words before it. In free-running mode it sees what the model wrote itself, mistakes included, and it has never learned to continue after a mistake. Measure both on strings of nine letters, position by position:
 
 # %%
 test = reversed_text(strings(500, 9, 9, Random(1)))

@@ -439,7 +439,7 @@ explore(translate, source=source, kind=choice("model", ["RNNsearch", "RNNenc"]))
 # %% [markdown]
 # ## Right or wrong?
 #
-# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number on it. The model's links $A$ are the strongest weight of each target word;
+# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number on it. The model's links $A$ connect each target word to the source word with the largest weight;
 # $S_\text{sure}$ are the **sure** links of the truth, $P \supseteq S_\text{sure}$ the **possible** ones (a target word that renders several source words, as *danseront* does *will dance*, may be linked to any of them):
 #
 # $$\text{AER} = 1 - \frac{|A \cap S_\text{sure}| + |A \cap P|}{|A| + |S_\text{sure}|}.$$

@@ -310,7 +310,7 @@ mask = is_past & real[:, None, :]  # (B, T, T)
 mask[1].int()
 
 # %% [markdown]
-# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Change the *last* word: whose weights move, if the mask comes after the softmax?
+# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Change the *last* word: which words' weights change, if the mask comes after the softmax?
 
 # %%
 text = x / 2

@@ -149,7 +149,7 @@ for reading, axes in readings.items():
     print(f"{reading:36}{torch.allclose(ours, theirs, atol=1e-5)}")
 
 # %% [markdown]
-# **Each word by itself**: $D$ numbers in, one mean, one variance. (Where words are columns, that is "column by column".) To see that nothing else enters, change everything but one word: the output of that word stays the same.
+# LayerNorm normalises **each word by itself**: it takes one mean and one variance over that word's $D$ numbers. (Where words are columns, that is "column by column".) To see that nothing else enters, change everything but one word: the output of that word stays the same.
 
 # %%
 changed = torch.randn_like(embedding)

@@ -243,7 +243,7 @@ for context, z_next in real.items():
 # | | **quadratic** | $\max z - f (\max z - z_v)^2$ | $f$ | takes from the favourite where it was right | Kalomaze, 2024 |
 # | fixed number | **top-k** | the $k$ most probable | $k$ | wrong nearly everywhere | Fan and others, 2018 |
 # | | **epsilon cutoff** | $P(v) \ge \varepsilon$ | $\varepsilon$ | leaves next to nothing of a flat distribution | Hewitt and others, 2022 |
-# | share | **top-p** (nucleus) | words more probable than $v$ hold less than $p$ | $p$ | lets a flat tail in | Holtzman and others, 2020 |
+# | fraction | **top-p** (nucleus) | words more probable than $v$ hold less than $p$ | $p$ | lets a flat tail in | Holtzman and others, 2020 |
 # | the best | **min-p** | $P(v) \ge p \cdot P_{(1)}$ | $p$ | a favourite shuts out good alternatives | Nguyen and others, 2024 |
 # | | **top-a** | $P(v) \ge a \cdot P_{(1)}^2$ | $a$ | hardly filters a flat distribution | BlinkDL, 2022 |
 # | | **top-nσ** | $z_v \ge \max z - n\,\sigma(z)$ | $n$ | $\sigma$ is made by the tail | Tang and others, 2024 |
@@ -251,7 +251,7 @@ for context, z_next in real.items():
 # | | **locally typical** | $-\ln P(v)$ nearest to $H$, up to a mass $\tau$ | $\tau$ | removes what is plainly right | Meister and others, 2023 |
 # | | **tail-free** | where the sorted curve still bends | $s$ | bends of a tail are noise | Phénix and Egan, 2019 |
 # | | **XTC** | the least probable good word, $P(v) \ge \theta$, and all below it | $\theta$ | removes words that have to come | Weidmann, 2024 |
-# | repetition | **presence** | $z_v - \alpha\,[c_v > 0]$ | $\alpha$ | the full stop pays as well | OpenAI API |
+# | repetition | **presence** | $z_v - \alpha\,[c_v > 0]$ | $\alpha$ | the full stop is penalised as well | OpenAI API |
 # | | **frequency** | $z_v - \alpha\, c_v$ | $\alpha$ | grows with the text | OpenAI API |
 # | | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | $\rho$ | changes if a constant is added to $z$ | Keskar and others, 2019 |
 # | | **DRY** | $z_v - m \cdot b^{\,n_v - n_0}$, where $n_v \ge n_0$ | $m$ | names are repeats too | Weidmann, 2024 |
@@ -775,7 +775,7 @@ print("we have just built course.sampling")
 # - Generation is a loop: read, choose, append. Greedy and beam search look for the most probable text, and the most probable text is not typical.
 # - Temperatures reshape, filters remove, penalties read the history; Mirostat steers the surprise, contrastive search compares states.
 # - A temperature commutes with top-k and top-nσ, not with filters that look at probabilities; penalties belong before filters.
-# - Every sampler pays for quality with diversity. Filters that adapt to the shape of the distribution pay less.
+# - Every sampler gains quality at the cost of diversity. Filters that adapt to the shape of the distribution lose less.
 # - As predictors filters are worthless: one true word excluded costs infinitely many bits.
 #
 # **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), the exercises on generation: each sampler, the pipeline, and beam search.

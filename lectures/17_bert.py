@@ -284,7 +284,7 @@ assert torch.stack(influence).all()
 #
 # The encoder is pre-trained on 24,000 texts of all three kinds, *without their labels*. That is the point: such text is available everywhere. Each step takes 32 texts of one kind and chooses new targets, 30 % of the words instead of 15: with little time, a higher fraction of masked words trains faster and does no harm (Wettig and others, 2023).
 #
-# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. The passage is chosen automatically because texts repeat themselves, so this needs no label either. In these texts a **span** is masked instead of single words: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
+# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. Repetition of this kind is common in texts, so this needs no label either. In these texts a **span** is masked instead of single words: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
 # to fill a span, the model must find the sentence in the passage by the words that are left.
 
 
@@ -709,7 +709,7 @@ print("we have just built course.models.BERT")
 #
 # - An encoder attends to both sides. It is trained to predict hidden words: 15 % are targets; of these 80 % are masked, 10 % exchanged, 10 % left.
 # - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
-# - Pre-training pays where labels are few and the unlabelled text teaches what the task needs. How much it pays must be measured.
+# - Pre-training helps where labels are few and the unlabelled text teaches what the task needs. How much it helps must be measured.
 # - Two sides beat one wherever the text is already there.
 # - Its numbers do not make the probability of a text: it has no place on the ladder and cannot write.
 #
