@@ -168,7 +168,7 @@ assert math.isclose(product, sentences.count(tokens) / len(sentences))
 sentences.count(tokens) / len(sentences)
 
 # %% [markdown]
-# The same with tensors, which is how the rest of the course will do it: all factors at once, then their product.
+# Now compute the same with tensors, as the rest of the course will do it: all factors at once, then their product.
 
 # %%
 factors = torch.tensor([factor(tokens[t], tokens[:t]) for t in range(len(tokens))])
@@ -397,8 +397,8 @@ assert torch.isclose(by_hand, F.cross_entropy(logits.expand(8, 3), targets))
 round(by_hand.item(), 4)
 
 # %% [markdown]
-# The same for the real model, and a real sentence. It reads **tokens**, which are words or pieces of words (lecture 04);
-# each factor of the chain rule is one of its probabilities:
+# Now do the same for the real model and a real sentence. The model reads **tokens**, which are words or pieces of words
+# (lecture 04); each factor of the chain rule is one of its probabilities:
 
 # %%
 read = predict("", "So long, and thanks for all the fish.").followed
@@ -449,10 +449,10 @@ for length in (1, 3, 8):
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.6))
 axes.plot(range(1, 9), shares, "o-", color="#0072B2")
-axes.set(xlabel="length of the history in words", ylabel="share seen before", ylim=(0, 1))
+axes.set(xlabel="length of the history in words", ylabel="fraction seen before", ylim=(0, 1))
 figures.still(
     drawing,
-    alt=f"Share of histories seen before, falling from {shares[0]:.0%} for one word "
+    alt=f"Fraction of histories seen before, falling from {shares[0]:.0%} for one word "
     f"to {shares[-1]:.0%} for eight.",
     caption="Most histories of more than two words are new: zero counts, and 0 / 0 is no factor.",
 )

@@ -233,12 +233,12 @@ figures.prediction("What fraction of the trigrams of a new text are unseen?", sh
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.4))
 axes.plot(range(1, 6), shares, "o-", color="#0072B2")
-axes.set(xlabel="n", ylabel="share of unseen n-grams", xticks=range(1, 6), ylim=(0, 1))
+axes.set(xlabel="n", ylabel="fraction of unseen n-grams", xticks=range(1, 6), ylim=(0, 1))
 figures.still(
     drawing,
-    alt="Share of n-grams of new text never seen before: "
+    alt="Fraction of n-grams of new text never seen before: "
     + ", ".join(f"{s:.0%} for n = {n}" for n, s in enumerate(shares, 1)),
-    caption="Of the n-grams in the second half of the text, the share that the first half does not contain.",
+    caption="Of the n-grams in the second half of the text, the fraction that the first half does not contain.",
 )
 
 # %% [markdown]
@@ -540,7 +540,7 @@ print("the library's tables are the tables above")
 #
 # </details>
 #
-# **4.** *(long)* How much does the third text matter? Cut the words in three: count on the first part, choose $k$ on the second, report on the third. Then cheat, and choose $k$ on the third as well. Which number is too good, and can it ever be the other way round?
+# **4.** *(long)* How much does the third text matter? Split the words into three parts: count on the first, choose $k$ on the second, report on the third. Then cheat, and choose $k$ on the third as well. Which of the two results is too good, and can it ever be the worse one?
 #
 # <details><summary>Answer</summary>
 #

@@ -64,8 +64,8 @@ def entropy(probs: torch.Tensor) -> float:
 # %% [markdown]
 # ## Perplexity counts choices
 #
-# Ten digits, all equally likely: $H = \log_2 10$, and $2^H = 10$. Perplexity is the number of equally likely outcomes that would
-# be as hard to predict, the **average branching factor**.
+# For ten equally likely digits, $H = \log_2 10$ and $2^H = 10$. Perplexity is the number of equally likely outcomes
+# that would be as hard to predict, the **average branching factor**.
 #
 # **Predict, then run.** A telephone operator hears *operator*, *sales* and *technical support* a quarter of the time each, and
 # in the last quarter one of 30,000 names, equally likely. There are 30,003 things to say. What is the perplexity: nearer to
@@ -86,8 +86,9 @@ figures.prediction(
 round(2 ** entropy(digits), 4), round(2 ** entropy(operator), 4)
 
 # %% [markdown]
-# The perplexity is 52.6. By hand: three requests of two bits, and names of $\log_2 120{,}000 \approx 16.87$ bits in a
-# quarter of the cases, so $H = \tfrac34 \cdot 2 + \tfrac14 \cdot 16.87 = 5.72$ and $2^{5.72} = 52.6$.
+# The perplexity is 52.6. To compute it by hand: each of the three requests has two bits, and in a quarter of the cases
+# a name has $\log_2 120{,}000 \approx 16.87$ bits, so $H = \tfrac34 \cdot 2 + \tfrac14 \cdot 16.87 = 5.72$ and
+# $2^{5.72} = 52.6$.
 
 # %%
 by_hand = 3 / 4 * 2 + 1 / 4 * math.log2(120_000)

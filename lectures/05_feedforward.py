@@ -86,7 +86,7 @@ figures.machine("feedforward")
 #
 # ## The smallest possible one
 #
-# Five words ($V = 5$), $d = 2$, $D = 4$, $N = 3$: no two of these sizes are alike, so a wrong axis shows.
+# Take five words ($V = 5$), $d = 2$, $D = 4$ and $N = 3$. No two of these sizes are equal, so a wrong axis shows.
 
 # %%
 words = ["the", "cat", "dog", "sat", "ran"]
@@ -524,8 +524,7 @@ figures.embedding(model.E.T, language.vocabulary.words, start="girls")
 # %% [markdown]
 # ## What is better than counting
 #
-# **No sparsity problem.** Let both look five words back: the table of lecture 02 as a 6-gram model, and the network with a window of five. Split the test text
-# by one question: how often did these five words occur together, in this order, in the training stories?
+# **No sparsity problem.** Let both models condition on five words: the table of lecture 02 as a 6-gram model, and the network with a window of five. Group the positions of the test text by one question: how often did these five words occur together, in this order, in the training stories?
 
 # %%
 from course.models import KneserNey, NGramCounts
@@ -555,7 +554,7 @@ def bits_where(model, chosen: Tensor) -> float:
     return (losses[chosen].mean() / math.log(2)).item()
 
 
-print("bits per token, five words before   share   6-gram  network   true model")
+print("bits per token, five words before fraction  6-gram  network   true model")
 seen_at = {"seen more than 20 times": times > 20, "seen 1 to 20 times": (times > 0) & (times <= 20)}
 for name, chosen in (seen_at | {"never seen": times == 0}).items():
     chosen = chosen & is_real

@@ -28,7 +28,7 @@ from course import figures
 # %% [markdown]
 # ## The smallest network that predicts words
 #
-# Two numbers in, three words to choose from:
+# It reads two numbers and chooses between three words:
 #
 # $$
 # \mathbf{z} = \mathbf{W}\mathbf{x}, \qquad \hat{\mathbf{y}} = \text{softmax}(\mathbf{z}), \qquad L = -\mathbf{y} \cdot \log \hat{\mathbf{y}} = -\sum_{i=1}^{3} y_i \log \hat y_i
@@ -224,7 +224,7 @@ figures.prediction(
 
 # %%
 print(f"{entries:.2e} entries of 4 bytes: {entries * 4 / 1e12:,.0f} terabytes")
-print(f"share that is not zero: {1 / V:.1e}")
+print(f"fraction that is not zero: {1 / V:.1e}")
 
 # %% [markdown]
 # The way out: we never need the Jacobian itself. We need its *product* with a row vector, the gradient that arrives

@@ -62,7 +62,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 #
 # ## The smallest one
 #
-# Two sentences, seven words. No two sizes are equal, so that a confused axis cannot hide.
+# The corpus has two sentences and seven words. No two sizes are equal, so a confused axis cannot hide.
 
 # %%
 sentences = ["harry went back and saw hermione", "ron went back and saw harry"]
@@ -106,8 +106,9 @@ states[-1], swapped[-1]
 # %% [markdown]
 # The last state has seen all five words, and their order matters.
 #
-# **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a thousand words?
-# And for the window model of lecture 05, whose first matrix has $D \cdot n \cdot d_x$ of them?
+# **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a
+# thousand words? And how many more does the window model of lecture 05 need, whose first matrix has $D \cdot n \cdot
+# d_x$ of them?
 
 # %%
 recurrent = W.numel() + U.numel() + R.numel()
@@ -620,7 +621,7 @@ for model in (window, recurrent):
     print(f"{type(model).__name__:25} last loss {history.losses[-1] / math.log(2):.2f} bits")
 
 # %% [markdown]
-# The gap to the true distribution, by the kind of the word that came next:
+# Here is the gap to the true distribution, by the kind of the word that came next:
 
 # %%
 read, came = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]  # (B, T) each

@@ -66,8 +66,7 @@ for u in (0.9, 1.0, 1.1):
     print(f"{u}^50 = {u**50:.4g}")
 
 # %% [markdown]
-# Two factors on either side of 1, and the results differ by more than four orders of magnitude. The first is a **vanishing**, the last an **exploding** gradient; there is
-# little room between them.
+# The two factors lie on either side of 1, and the results differ by more than four orders of magnitude. The first is a **vanishing** gradient, the second an **exploding** gradient; there is little room between them.
 #
 # Now use matrices, with $T = 5$ steps and $D = 3$.
 
@@ -87,7 +86,7 @@ def run(h: Tensor, projected: Tensor, U: Tensor) -> list[Tensor]:
 
 
 # %% [markdown]
-# The product, one Jacobian after the other:
+# Compute the product, one Jacobian after the other:
 
 # %%
 h = run(torch.zeros(D, dtype=torch.float64), projected, U)
@@ -387,7 +386,7 @@ for distance, found in tries.items():
     axes.plot([distance] * len(seeds), found, "o", color="#0072B2", markersize=5, fillstyle="none")
 axes.axhline(guessing, color="#D55E00", linestyle=":", label="guessing")
 axes.plot(distances, arrives, "s--", color="#E69F00", label="gradient that arrives, before training")
-axes.set(xlabel="distance in words", ylabel="share", ylim=(-0.03, 1.05), xticks=distances)
+axes.set(xlabel="distance in words", ylabel="fraction", ylim=(-0.03, 1.05), xticks=distances)
 axes.legend(frameon=False)
 figures.still(
     drawing,

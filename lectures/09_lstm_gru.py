@@ -300,7 +300,7 @@ for x_t in x:
 gru_states = torch.stack(gru_states)
 
 # %% [markdown]
-# The same kind of drawing, with one gate and one state less:
+# Here is the same kind of drawing, with one gate and one state less:
 
 # %%
 figures.machine("gru_cell")
@@ -387,7 +387,7 @@ print("accuracy at          " + "".join(f"{d:>11} words" for d in (6, 8, 12, 32,
 for kind in recurrent:
     print(f"{KINDS[kind]:21}" + "".join(f"{cell(found[kind][d]):>17}" for d in (6, 8, 12, 32, 64)))
 for d in (8, 32, 64):
-    print(f"\nshare of the gradient that arrives over {d} words:")
+    print(f"\nfraction of the gradient that arrives over {d} words:")
     for kind in recurrent:
         shares = [run.arrives for run in record if (run.kind, run.distance) == (kind, d)]
         print(f"{KINDS[kind]:21} {min(shares):.0e} to {max(shares):.0e}")
@@ -423,14 +423,14 @@ left.set(xscale="log", xlabel="distance in words", ylabel="accuracy")
 left.set_xticks([2, 4, 8, 16, 32, 64, 100], ["2", "4", "8", "16", "32", "64", "100"])
 left.minorticks_off()
 right.legend(*left.get_legend_handles_labels(), frameon=False, fontsize=8, loc=(0.02, 0.4))
-right.set(xscale="log", xlabel="share of the gradient that arrives before training")
+right.set(xscale="log", xlabel="fraction of the gradient that arrives before training")
 figures.still(
     drawing,
     alt="Mean accuracy at the distances 8, 32 and 100: "
     + "; ".join(
         f"{KINDS[kind]} " + ", ".join(f"{mean(found[kind][d]):.2f}" for d in (8, 32, 100)) for kind in looks
     )
-    + f". The share that arrives does not decide: the GRU learns with as little as {least:.0e}, and the LSTMs "
+    + f". The fraction that arrives does not decide: the GRU learns with as little as {least:.0e}, and the LSTMs "
     + f"fail with as much as {most:.1g}.",
     caption="Left: means of three starts, and their range as a band. Right: a mark for each of these trained "
     "networks. If the gradient that arrives decided, all marks would lie on one rising curve.",

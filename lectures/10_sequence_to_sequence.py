@@ -298,11 +298,11 @@ drawing, axes = plt.subplots(figsize=(6, 2.8))
 positions = range(1, 10)
 axes.plot(positions, forced.float().mean(0)[:9], "o-", color="#0072B2", label="teacher forcing")
 axes.plot(positions, free.float().mean(0)[:9], "s--", color="#D55E00", label="free running")
-axes.set(xlabel="position in the target", ylabel="share of strings right there", ylim=(0, 1.05))
+axes.set(xlabel="position in the target", ylabel="fraction of strings right there", ylim=(0, 1.05))
 axes.legend(frameon=False)
 figures.still(
     drawing,
-    alt="Share of 500 strings whose letter is right, at positions 1 to 9. Teacher forcing: "
+    alt="Fraction of 500 strings whose letter is right, at positions 1 to 9. Teacher forcing: "
     + ", ".join(f"{value:.2f}" for value in forced.float().mean(0)[:9])
     + "; free running: "
     + ", ".join(f"{value:.2f}" for value in free.float().mean(0)[:9])
@@ -351,7 +351,7 @@ def written_by(model: nn.Module) -> dict[int, list[list[str]]]:
 
 
 def exact(written: dict[int, list[list[str]]]) -> dict[int, float]:
-    """Share of the strings of each length that came back whole."""
+    """Fraction of the strings of each length that came back whole."""
     right = {length: [source[::-1] for source in some] for length, some in sources.items()}
     return {length: quality(some, right[length]).exact_match for length, some in written.items()}
 
@@ -367,7 +367,7 @@ examples = {
     ]
     for length in lengths
 }
-figures.bottleneck(curves, examples, trained_up_to=10, measure="share of whole strings", unit="letters")
+figures.bottleneck(curves, examples, trained_up_to=10, measure="fraction of whole strings", unit="letters")
 
 # %%
 assert curves["D = 32"][6] < curves["D = 64"][6] <= curves["D = 128"][6]

@@ -57,7 +57,7 @@ device = best_device() if is_full else torch.device("cpu")
 # | $\alpha_{ti}$ | attention weight: from 0 to 1, each row sums to 1 | $(T, S)$ in all | `weights` |
 # | $c_t$ | the context of step $t$ | $(D_h)$ | `contexts` |
 #
-# By hand, with the simplest score, the dot product. Four source words, states of $D = 3$ numbers:
+# Compute it by hand, with the simplest score, the dot product, for four source words and states of $D = 3$ numbers:
 
 # %%
 memory = torch.tensor([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # (S=4, D=3)
@@ -109,7 +109,7 @@ for b in range(B):
             additive[b, t, i] = v @ torch.tanh(W_q @ states[b, t] + W_k @ memory[b, i])
 
 # %% [markdown]
-# Then all pairs at once. In the additive score the two products are computed once per word, not once per pair; broadcasting over a new axis adds every one to every other.
+# Then compute all pairs at once. In the additive score the two products are computed once per word, not once per pair; broadcasting over a new axis adds every one to every other.
 
 # %%
 all_bilinear = states @ W @ memory.transpose(1, 2)  # (B, T, S)
@@ -276,7 +276,7 @@ class RNNsearch(nn.Module):
 # %% [markdown]
 # ## With and without
 #
-# The data of lecture 10: sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. Both have the same width, the same batches and the same number of steps.
+# We use the data of lecture 10, sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. Both have the same width, the same batches and the same number of steps.
 
 # %%
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
@@ -411,7 +411,7 @@ assert pair.source[weights[pair.target.index("rouges")].argmax()] == "red"
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: it follows *bonshommes* without any help from the source. The **gold alignment** (the true one, which the generator wrote down) links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
+# It will look at the adjective, which says the colour. Gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: it follows *bonshommes* without any help from the source. The **gold alignment** (the true one, which the generator wrote down) links it to *snowmen*. The model may look there or anywhere else, so it spreads its weights.
 #
 # </details>
 #
@@ -450,7 +450,7 @@ explore(translate, source=source, kind=choice("model", ["RNNsearch", "RNNenc"]))
 # | $S_\text{sure}$ | the sure links (Och and Ney write $S$, here the length of the source) | `sure` |
 # | $P$ | the possible links, the sure ones among them | `possible` |
 #
-# By hand: three links found, two sure, three possible.
+# Compute it by hand for three links found, two sure and three possible ones.
 
 # %%
 from course.evaluation import alignment_error_rate

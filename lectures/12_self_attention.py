@@ -556,7 +556,7 @@ figures.rungs("self-attention", new=("self-attention",), live={"self-attention":
 # %% [markdown]
 # The diamond stands far to the right of its bar, because the bar belongs to a different model: it has four heads and rotary positions (lecture 13), is twice as wide, and was trained for five times as many steps on eight times as many stories. Training is not what this page's model lacks most. Lecture 13 gives it heads and positions, and without any further steps it covers more than half of the distance. The lower half of the picture shows what attention gains: at *things* every earlier rung lost more than a bit, and this one loses almost nothing.
 #
-# It has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, beside a GRU that was trained for as many steps:
+# This model has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, beside a GRU that was trained for as many steps:
 
 # %%
 read, following = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]
@@ -636,7 +636,7 @@ assert sum(share > 0.25 for share in to_first) == 4
 #
 # ## The same in the library
 #
-# Today's function, with its $\sqrt{d_k}$, against `course.models` and against PyTorch, on random weights:
+# Compare today's function, with its $\sqrt{d_k}$, with `course.models` and with PyTorch, on random weights:
 
 # %%
 Q, K, V = (torch.randn(B, T, width, generator=generator) for width in (d_k, d_k, D))

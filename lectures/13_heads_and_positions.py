@@ -80,7 +80,7 @@ figures.machine("heads")
 # %% [markdown]
 # **A question:** with one head instead of three, which shapes change, and which matrices?
 #
-# First with a loop over heads: $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
+# First we use a loop over heads, with $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
 
 # %%
 B, T, H, d_k = 2, 5, 3, 2
@@ -648,14 +648,14 @@ titles = "weight on the word before", "weight on the word that followed last tim
 for panel, title, share in zip(panels, titles, found.values(), strict=True):
     image = panel.imshow(share.T, cmap="cividis", vmin=0, vmax=1, extent=(0.5, 30.5, 9.5, 0.5))
     panel.set(ylabel="head", title=title, yticks=(1, 5, 9))
-    drawing.colorbar(image, ax=panel, label="share")
+    drawing.colorbar(image, ax=panel, label="fraction")
 panels[1].set(xlabel="layer")
 drawing.tight_layout()
 figures.still(
     drawing,
     alt="Two maps of all 270 heads by layer. Most are dark. Heads that look at the word before are spread over the layers, "
     f"from layer {first['word before']} on; heads that copy stand in layers {first['copies']} and later.",
-    caption="Every head of SmolLM2: the share of its weight that goes to the word before, and to the word that followed last time.",
+    caption="Every head of SmolLM2: the fraction of its weight that goes to the word before, and to the word that followed last time.",
 )
 
 # %% [markdown]
@@ -749,7 +749,7 @@ assert min(lost["learned"], lost["sinusoidal"]) > max(lost["relative"], lost["ro
 # %% [markdown]
 # ## The same in the library
 #
-# `multi_head` of this lecture, with its four matrices, against `course.models.MultiHeadAttention` and against PyTorch's; then with our rotation inside.
+# Compare `multi_head` of this lecture, with its four matrices, with `course.models.MultiHeadAttention` and with PyTorch's; then with our rotation inside.
 
 # %%
 layer = MultiHeadAttention(D, H)

@@ -375,7 +375,7 @@ def block_parameters(D: int, F: int) -> int:
 
 n_built = sum(p.numel() for p in Block(24, 4, "pre-norm").parameters())
 assert block_parameters(24, 96) == 12 * 24**2 + 13 * 24 == n_built
-print(f"{n_built:,} in a block of width 24; share of the mlp's matrices: {8 * 24**2 / n_built:.2f}")
+print(f"{n_built:,} in a block of width 24; fraction in the mlp's matrices: {8 * 24**2 / n_built:.2f}")
 
 # %% [markdown]
 # **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Here it is term by term; lecture 17 explains its *segments* and its *pooler*:
@@ -457,11 +457,11 @@ for part, colour, hatch in zip(
     widths = [share[part] for share in shares.values()]
     axes.barh(list(shares), widths, left=left, color=colour, hatch=hatch, edgecolor="white", label=part)
     left = [a + b for a, b in zip(left, widths, strict=True)]
-axes.set(xlabel="share of the parameters", xlim=(0, 1))
+axes.set(xlabel="fraction of the parameters", xlim=(0, 1))
 axes.legend(frameon=False, ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
 figures.still(
     drawing,
-    alt="Shares of the parameters: "
+    alt="Fractions of the parameters: "
     + "; ".join(
         f"{name}: " + ", ".join(f"{part} {share:.1%}" for part, share in parts.items())
         for name, parts in shares.items()
@@ -661,7 +661,7 @@ assert above["two blocks"]["verbs"] < above["one block"]["verbs"] / 2
 #
 # ## The same in the library
 #
-# The block of this lecture against `course.models.EncoderLayer` and PyTorch's, in both orders, with the same random weights:
+# Compare the block of this lecture with `course.models.EncoderLayer` and PyTorch's, in both orders, with the same random weights:
 
 # %%
 from course.models import EncoderLayer

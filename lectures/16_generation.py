@@ -740,7 +740,7 @@ figures.rungs("Transformer")
 # %% [markdown]
 # ## The same in the library
 #
-# The functions of this lecture and `course.sampling`, on random logits:
+# Compare the functions of this lecture with `course.sampling`, on random logits:
 
 # %%
 random_z = torch.randn(6, 30, generator=torch.Generator().manual_seed(8), dtype=torch.float64)

@@ -242,7 +242,7 @@ figures.still(
 # %% [markdown]
 # The middle panel flattens after 800 stories. In 320 steps of 16 stories a model reads 5120, so it reads the 800 more than six times, and never reads a third of the 8000. New stories then help no more than known ones. Each resource helps only while the others suffice.
 #
-# The right panel decides budgets: at few operations a *small* model is best, because it has taken more steps; at many operations, a large one. The lower edge of all lines together is the best that each amount of computation can reach. Is the left panel a power law? Then the slope between neighbouring points should always be the same:
+# The right panel shows how to spend a budget: at few operations a *small* model is best, because it has taken more steps; at many operations, a large one. The lower edge of all lines together is the best that each amount of computation can reach. Is the left panel a power law? Then the slope between neighbouring points should always be the same:
 
 # %%
 points = [(n, curve[-1][1]) for n, curve in by_width.values()]
@@ -538,7 +538,7 @@ print("the ladder of this page is course.ladder's")
 #
 # </details>
 #
-# **4.** *(long)* A router may send every token to the same two experts, and the others then never learn. Training adds a penalty against this: with $f_e$ the fraction of the choices that fall on expert $e$ and $p_e$ the mean probability that the router gives it, $n \sum_e f_e\, p_e$ for $n$ experts. Compute it for a router without a preference and for one that always prefers the same experts. Why is $p_e$ in it, and not $f_e$ alone?
+# **4.** *(long)* A router may send every token to the same two experts, and the others then never learn. Training adds a penalty against this: for $n$ experts it is $n \sum_e f_e\, p_e$, with $f_e$ the fraction of the choices that fall on expert $e$ and $p_e$ the mean probability that the router gives it. Compute it for a router without a preference and for one that always prefers the same experts. Why is $p_e$ in it, and not $f_e$ alone?
 #
 # <details><summary>Answer</summary>
 #
