@@ -460,7 +460,7 @@ print(f"{total:.1f} bits = {total / n_tokens:.2f} per word = {total / n_bytes:.3
 #
 # ## The ladder
 #
-# No new rung today, but a reason why there is a floor: on average nobody needs fewer bits than the language itself. The diamonds are this page's models.
+# There is no new rung today, but a reason why there is a floor: on average no model needs fewer bits than the language itself. The diamonds are this page's models.
 
 # %%
 live = {name: bits[name] for name in ("unigram", "bigram", "trigram", "4-gram")}

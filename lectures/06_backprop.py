@@ -626,9 +626,9 @@ for name, error in errors.items():
     assert error < 1e-8 if name == "right" else error > 1e-2
 
 # %% [markdown]
-# Two more traps. A central difference at a *kink*, such as that of $\max(0, a)$ at $a = 0$, averages two different
-# slopes. And if the forward pass draws random numbers, the two losses belong to different functions, so give both the
-# same seed.
+# There are two more traps. A central difference at a *kink*, such as that of $\max(0, a)$ at $a = 0$, averages two
+# different slopes. And if the forward pass draws random numbers, the two losses belong to different functions, so give
+# both the same seed.
 
 # %%
 kink = torch.zeros(1, dtype=torch.float64, requires_grad=True)

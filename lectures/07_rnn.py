@@ -267,7 +267,7 @@ print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 #
 # Here $y_t$ is the one-hot vector of the true next word, $\odot$ multiplies number by number, $1 - h_t^2$ is the slope of $\tanh$, and
 # $\delta_{T+1} = 0$, since nothing follows the end. ($W$ gets the same sum with $x_t$ in the place of $h_{t-1}$.) The
-# algorithm is called **backpropagation through time** (BPTT). By hand, for the first sentence:
+# algorithm is called **backpropagation through time** (BPTT). Compute it by hand, for the first sentence:
 
 # %%
 h = torch.cat([torch.zeros(1, D), rnn(E[inputs[:1]], U, W)[0]])  # (T + 1, D), h[0] = 0

@@ -135,7 +135,7 @@ for radius in (0.9, 1.0, 1.1):
 # The number per step is the radius, as promised; the norm after one step is larger, because a random matrix stretches some directions before the eigenvalues
 # take over.
 #
-# Now $\tanh$ again. Its slopes are at most 1, so $\lVert \partial h_t / \partial h_k \rVert \le \lVert U \rVert^{t-k}$: if $\lVert U \rVert < 1$, the gradient *must* vanish. A norm above 1 is necessary for exploding,
+# Now put $\tanh$ back. Its slopes are at most 1, so $\lVert \partial h_t / \partial h_k \rVert \le \lVert U \rVert^{t-k}$: if $\lVert U \rVert < 1$, the gradient *must* vanish. A norm above 1 is necessary for exploding,
 # but not sufficient, since large states sit where $\tanh$ is flat. Here is the norm of $\partial L / \partial h_t$ for a loss at the last step, for three radii:
 
 

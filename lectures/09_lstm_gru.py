@@ -548,7 +548,7 @@ figures.every_rung(
 # </details>
 
 # %% [markdown]
-# Where did the gates help? Bits above the floor, by the kind of word that came next:
+# Where did the gates help? Here are the bits above the floor, by the kind of word that came next:
 
 # %%
 from course.ladder.kinds import bits_by_kind

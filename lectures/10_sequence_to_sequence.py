@@ -420,7 +420,7 @@ assert variants["copy, c at every step"][6] < variants["reverse, c at every step
 #
 # ## Translation
 #
-# The same class, the same loss; only the words change. From here on the model is called **RNNenc**, as in the paper of lecture 11. Sentences of 4 to 15 words, the full stop included.
+# The class and the loss stay the same; only the words change. From here on the model is called **RNNenc**, as in the paper of lecture 11. Its sentences have 4 to 15 words, the full stop included.
 
 # %%
 from course.data.translation_pair import translation_vocabularies

@@ -196,7 +196,7 @@ with torch.no_grad():
 #
 # (Luong and others put one more layer before the output: $\tilde h_t = \tanh(W_c [c_t; s_t])$.) Then, under teacher forcing, all states $s_1 \dots s_T$ are known before any attention is computed, and the attention of all steps takes a few matrix products. We take this one.
 #
-# One step of the decoder, drawn.
+# Here is one step of the decoder as a drawing.
 
 # %%
 figures.machine("seq2seq_attention")
@@ -583,7 +583,7 @@ assert 2 * max(at_length(enc, 20, "bleu")) < min(at_length(search, 20, "bleu"))
 # %% [markdown]
 # The shape is the paper's: without attention, quality falls from the start. With attention, it holds over the trained lengths and falls beyond them, and training on longer sentences moves that limit. The size of the gap is not the paper's. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines separate these two effects. Once both have learned their training sentences, after ten times the steps, ten words are no longer too many for RNNenc, but fifteen still are. At twenty words, RNNsearch is more than twice as good.
 #
-# Real text: **Multi30k**, captions from English to French, translated by models of about the same size. These results are stored, too.
+# Does this hold on real text? **Multi30k** has captions from English to French, translated here by models of about the same size. These results are stored, too.
 
 # %%
 captions = recorded_results("captions_small")

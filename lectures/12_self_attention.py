@@ -121,7 +121,7 @@ another @ value
 # %% [markdown]
 # ## The smallest self-attention
 #
-# Now from words to outputs, with three different sizes $T = 5$, $D = 6$, $d_k = 4$. First as a loop: each word makes a query, it and each earlier word get a score, the scores become weights, and the values are mixed.
+# Now go from words to outputs, with three different sizes $T = 5$, $D = 6$, $d_k = 4$. The first version is a loop: each word makes a query, it and each earlier word get a score, the scores become weights, and the values are mixed.
 
 # %%
 B, T, D, d_k = 2, 5, 6, 4
@@ -140,7 +140,7 @@ by_loop = torch.stack(rows)  # (T, D)
 by_loop.shape
 
 # %% [markdown]
-# The route of one word, drawn for three words.
+# The drawing shows the route of one word, for a text of three words.
 
 # %%
 figures.machine("queries_keys_values")
@@ -353,7 +353,7 @@ assert torch.allclose(torch.stack(backwards[::-1]), by_loop, atol=1e-5)
 print("computed from the last to the first, one by one: the same")
 
 # %% [markdown]
-# How long does the result take, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd records which operation depends on which, so we can measure that chain:
+# How long does the whole computation take, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd records which operation depends on which, so we can measure that chain:
 
 
 # %%
@@ -614,7 +614,7 @@ assert found[16, 0][0] == " because"
 assert " restaurant" in found[13, 8][:2]
 
 # %% [markdown]
-# In one head, *it* attends to *apple*. Another looks one word back. And *Their* finds *The restaurant* 28 tokens back. We searched all 270 heads for these; most are not so easily read. The first two, in full:
+# In one head, *it* attends to *apple*. Another looks one word back. And *Their* finds *The restaurant* 28 tokens back. We searched all 270 heads for these; most are not so easily read. Here are the first two, in full:
 
 # %%
 figures.attention(

@@ -649,9 +649,9 @@ print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
 # %% [markdown]
 # ## Shakespeare once more
 #
-# The stories have a small vocabulary. Lecture 07's RNN also read Tiny Shakespeare, character by character. Here is what
-# a GPT with four blocks wrote after 1, 10 and 100 % of its steps, with the settings that nanoGPT recommends for a
-# laptop. It is the record of `python -m course.shakespeare`, which takes twenty minutes on one core.
+# The stories are simple. Lecture 07's RNN also read Tiny Shakespeare, character by character. Here is what a GPT with
+# four blocks wrote after 1, 10 and 100 % of its steps, with the settings that nanoGPT recommends for a laptop. It is
+# the record of `python -m course.shakespeare`, which takes twenty minutes on one core.
 
 # %%
 from course import shakespeare
@@ -686,8 +686,8 @@ print(
 # %% [markdown]
 # The RNN is ahead. This compares two training runs, not two architectures: the RNN had read four times as much, and
 # both saw at most 64 characters back, so looking far back has little to offer. With six blocks, contexts of 256
-# characters and many more of them, nanoGPT's published model needs fewer bits than either. A Transformer needs much
-# text and long contexts to win.
+# characters and many more of them, nanoGPT's published model needs fewer bits than either. A Transformer wins when it
+# is given much text and long contexts.
 #
 # ## A real decoder
 #

@@ -427,7 +427,7 @@ def span_loss(model, example):
 
 
 # %% [markdown]
-# Turn the labels into tensors. The position of an answer counts from the start of the passage, so the length of `<cls>`, the question and `<sep>` is added:
+# Turn the labels into tensors. The position of an answer is counted from the start of the passage, so the length of `<cls>`, the question and `<sep>` is added:
 
 
 # %%

@@ -388,7 +388,7 @@ for name, n_used in {"all": 8, "per token": 2}.items():
 # %% [markdown]
 # ## From a predictor to an assistant
 #
-# A pre-trained model continues texts. The assistants that people have talked to since ChatGPT (2022) are such models, trained further. What was added, in order:
+# A pre-trained model continues texts. The assistants that people have talked to since ChatGPT (2022) are such models, trained further. The additions were, in order:
 #
 # **1. The task in the prompt.** Lecture 15 showed one case of in-context learning; here it is measured. SmolLM2 reads pairs of opposites and then a new word, as in `hot → cold`, `young →`. **Predict, then run:** how many bits does the right answer cost without an example, after one, and after six?
 
@@ -474,7 +474,7 @@ for beta in (100.0, 2.0, 0.5, 0.1):
 #
 # ## Where it breaks
 #
-# **The ladder ends here.** Our language can be learned almost completely: a model within two percent of the floor has almost nothing left to learn from it. Nobody knows the floor of English. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
+# **The ladder ends here.** Our language can be learned almost completely: a model within two percent of the floor has almost nothing left to learn from it. English has a floor that nobody knows. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
 # compares what was trained alike**: a different learning rate can move a rung by more than an idea does. In the record, is each step clearly larger than the spread of its two models?
 
 # %%
