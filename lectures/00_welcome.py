@@ -73,8 +73,8 @@ figures.imitation(real, imitated, imitator="a model that looks one word back")
 # %% [markdown]
 # You probably won. Note *how*: any two neighbours look right, and what gives the model away is what it has forgotten: a verb that does not agree with its subject, a quotation that never closes, objects that nobody owned.
 #
-# **Predict, then run.** Cut each text into runs of 2 words, of 4, of 8. What share of the runs also occurs in the 2,000
-# stories that the model learned from? And for real stories that it has never seen?
+# **Predict, then run.** Cut each text into runs of 2 words, of 4, of 8. What fraction of the runs also occurs in the
+# 2,000 stories that the model learned from? And for real stories that it has never seen?
 
 
 # %%
@@ -92,7 +92,7 @@ for length in (2, 4, 8):
 
 # %% [markdown]
 # Every pair in the generated text is known, because known pairs are all the model has to draw from. But real stories repeat longer runs far more often
-# than the machine's do: their words hang together over more than one step. Even there, most runs of eight are new, so memorising a corpus is never enough. Each model of this course removes a fault of the one before.
+# than the machine's do: their words fit together over more than one step. Even there, most runs of eight are new, so memorising a corpus is never enough. Each model of this course removes a fault of the one before.
 #
 # Models trained in this way on a large part of the written word have become astonishingly able. They have limits too.
 #
@@ -103,7 +103,7 @@ for length in (2, 4, 8):
 # | follow a pattern shown in the prompt | count, calculate and plan without slips |
 # | translate, summarise, explain | say how sure they are in a way you can rely on |
 #
-# Most lines on the right share a root: the model was trained to say what is *likely next*, and likely is not
+# Most of the limits on the right have one cause: the model was trained to say what is *likely next*, and likely is not
 # the same as true.
 #
 # How do these models work? A text is split into tokens, which are words or parts of words (lecture 04). Each token
@@ -123,10 +123,10 @@ for length in (2, 4, 8):
 # model can be placed between knowing nothing and knowing everything. A **token** is what a model reads and predicts one
 # at a time, here a word or a punctuation mark; lecture 03 explains the unit, bits per token. Lower is better.
 #
-# The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised when
-# one comes. The `k` below gives every pair a little; lecture 02 says how.
+# The machine above gives the probability zero to any pair of words it has not seen, which makes it infinitely surprised
+# when one occurs. The `k` below gives every pair a little probability; lecture 02 says how.
 #
-# **Predict, then run.** The *uniform* model knows nothing: it finds all words equally likely. What share of its bits
+# **Predict, then run.** The *uniform* model knows nothing: it finds all words equally likely. What fraction of its bits
 # does a single word of context save, and how much is left for the rest of the course?
 
 
@@ -297,7 +297,7 @@ x.to(device).sum().item()
 # - The course measures every model in bits per token against a floor that is known exactly.
 # - Checks are sentences; a failing one shows what your function returned, and names the mistake or gives a hint.
 #
-# **In the homework:** [hw0 · Exploring language models](../homeworks/hw0_exploring/hw0_exploring.ipynb) questions a real one, and plays against it.
+# **In the homework:** [hw0 · Exploring language models](../homeworks/hw0_exploring/hw0_exploring.ipynb) lets you question a real one, and play against it.
 #
 # ## Exercises
 #
@@ -330,8 +330,8 @@ x.to(device).sum().item()
 # <details><summary>Answer</summary>
 #
 # No. With 2,000 stories the second word of context helps. With 20 stories most pairs of words are new, and the model
-# with the shorter context does better: a longer context helps only if it has occurred in training. Lecture 02 repairs a
-# good part of this.
+# with the shorter context does better: a longer context helps only if it has occurred in training. The smoothing
+# methods of lecture 02 solve a good part of this problem.
 #
 # ```python
 # import torch

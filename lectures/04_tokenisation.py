@@ -3,7 +3,7 @@
 #
 # **You will be able to**
 #
-# - cut a text into characters, words and pieces, and say what each choice costs;
+# - split a text into characters, words and subwords, and say what each choice costs;
 # - learn byte-pair merges by hand and in code, and encode a new text with them;
 # - tell BPE, WordPiece and unigram apart, and explain what bytes are good for;
 # - predict where token boundaries will trip a model;
@@ -64,14 +64,14 @@ print(f"new: {running:.0%} of the running words, {different:.0%} of the differen
 # A word model replaces all of these by `<unk>`: it can neither read them nor write them. And *token*, *tokens* and *tokenizer* are three
 # unrelated numbers to it.
 #
-# The answer that won lies between: **pieces** of words, also called *subwords*. Frequent words stay whole, rare ones
-# are spelled from parts, and the parts go down to single bytes, so that nothing is unknown. Which parts? Let the text
+# The answer that won lies in between: **subwords**, the *pieces* of words. Frequent words stay whole, rare ones are
+# spelled from parts, and the parts go down to single bytes, so that nothing is unknown. Which parts? Let the text
 # decide.
 #
 # ## Byte-pair encoding by hand
 #
 # **Byte-pair encoding** (BPE) was a method of compressing files (Gage, 1994) before it became a tokenizer (Sennrich, Haddow and Birch, 2016).
-# One idea: *the most frequent pair of neighbours becomes one symbol; repeat.*
+# It is based on one idea: *the most frequent pair of neighbours becomes one symbol; repeat.*
 #
 # | word | meaning | in the code |
 # |---|---|---|
@@ -81,7 +81,7 @@ print(f"new: {running:.0%} of the running words, {different:.0%} of the differen
 # | rank | the place of a merge in the list of merges | `merges.index(pair)` |
 # | $V$ | the number of different tokens | `vocab_size` |
 #
-# The corpus of the 2016 paper has four words. Only how often each occurs matters, since no merge may cross the border of a word.
+# The corpus of the 2016 paper has four words. Only how often each occurs matters, since no merge may cross a word boundary.
 
 # %%
 word_counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -177,8 +177,8 @@ for piece in ("cat", "é", "λ", "猫", "🙂"):
 # Begin with the 256 bytes as tokens 0 to 255, and each merge adds one: $V = 256 + \text{merges}$. Anything that was
 # never seen in training is spelled in bytes. **There are no unknown tokens any more.**
 #
-# And what is a "word", the border that no merge may cross? GPT-2 cut the text with a pattern before learning: a word *with the space in front of it*,
-# a number, a run of punctuation, white space. Joined again, the **pre-tokens** are the text, to the last space.
+# And what is a "word", whose boundary no merge may cross? GPT-2 split the text with a pattern before learning: a word *with the space in front of it*,
+# a number, a run of punctuation, white space. Joined together, these **pre-tokens** give back the text exactly, including every space.
 
 # %%
 from course.tokenizers.byte_symbols import SINGLE_BYTES, byte_tokens
@@ -190,7 +190,7 @@ split_pre_tokens(sample)
 
 # %% [markdown]
 # Now learn for real, with the two functions from above, on the first part of the documentation. `byte_tokens` turns a word into token numbers (GPT-2's
-# order of the bytes, with visible characters first), `spelling` remembers which bytes each token stands for.
+# order of the bytes, with visible characters first), and `spelling` records which bytes each token stands for.
 
 
 # %%
@@ -225,9 +225,9 @@ print("sixty merges, all equal to the library's")
 # %% [markdown]
 # ## A convention to settle: overlaps and ties
 #
-# How often does *aaa* contain the pair *aa*? Twice, if you look at every place. Once, if you count what can be merged:
-# after one merge a single `a` is left. Both conventions are in use, and they can learn different merges from the same
-# text:
+# How often does *aaa* contain the pair *aa*? Twice, if you look at every position. Once, if you count what can be
+# merged: after one merge a single `a` is left. Both conventions are in use, and they can learn different merges from
+# the same text:
 
 
 # %%
@@ -247,7 +247,7 @@ for count in (count_every_place, count_without_overlap):
 # %% [markdown]
 # Ties are the other choice: the smaller pair, the one met first in the text, or whichever a hash table gives. Programs
 # differ in both. A tokenizer is its list of merges, so never add merges learned by one program to those of another.
-# **In this lecture and in `course.tokenizers`** every place counts, and among equals the pair with the smaller token
+# **In this lecture and in `course.tokenizers`** every position counts, and among equals the pair with the smaller token
 # numbers wins. **In homework 1** pairs are counted *without overlap*, and among equals the smaller pair of byte strings
 # wins. Look for these conventions in every paper that you want to reproduce.
 #
@@ -256,7 +256,7 @@ for count in (count_every_place, count_without_overlap):
 # The merges were learned in an order, and that order is the rule: of all pairs in the word that have a rank, merge the one with the **lowest rank**
 # everywhere, and look again.
 #
-# **Predict, then run.** The merges are `b`+`c`, then `a`+`b`, then `ab`+`c`. How is *abc* cut: by the longest token that fits from the left, or in another way?
+# **Predict, then run.** The merges are `b`+`c`, then `a`+`b`, then `ab`+`c`. How is *abc* tokenized: by the longest token that fits from the left, or in a different way?
 
 
 # %%
@@ -279,8 +279,7 @@ encode_word(tuple("abc"), [("b", "c"), ("a", "b"), ("ab", "c")])
 #
 # </details>
 #
-# Decoding is easier: look up the bytes of each token, **join them, then** read the whole as UTF-8. One character may span two tokens; token by token
-# it would be unreadable.
+# Decoding is easier: look up the bytes of each token, **join them, then** read the whole as UTF-8. One character may span two tokens, and decoding token by token would make it unreadable.
 
 # %%
 cat = library.encode("猫")
@@ -289,8 +288,8 @@ print(cat, "whole:", library.decode(cat), "  one by one:", *one_by_one)
 assert library.decode(cat) == "猫"
 
 # %% [markdown]
-# Follow the merges one by one. Move *Merges* and watch the tiles grow; choose a tile to see what it was made of; then
-# take one of the other texts, and compare what they cost.
+# Follow the merges one by one. Move *Merges* and watch the tiles grow, and choose a tile to see what it was made of.
+# Then take one of the other texts, and compare how many tokens each needs.
 
 # %%
 tokenizer = BytePairTokenizer.train(text, vocab_size=256 + 600)
@@ -360,7 +359,7 @@ print("each doubling divides the length by", *[f"{saving:.2f}" for saving in sav
 # that raises the likelihood of the text most.)
 #
 # If $a$ and $b$ met only by chance, $\text{count}(a\,b)$ would be proportional to the denominator; so this measures how
-# much they belong together. Pieces inside a word are marked `##`. A new word is cut from the left; each time the
+# much they belong together. Pieces inside a word are marked `##`. A new word is split from the left: each time, the
 # longest piece that fits is taken.
 
 # %%
@@ -465,7 +464,7 @@ for string in ("10", "100", "1000", "1024", "1999", "2000"):
     print(f"{string:6} {cut(string)}")
 
 # %% [markdown]
-# Some newer tokenizers therefore cut every number into single digits (Touvron et al., 2023).
+# Some newer tokenizers therefore split every number into single digits (Touvron et al., 2023).
 #
 # **Prompts.** Encoding is not additive: the tokens of two halves are not always the tokens of the whole.
 #
@@ -519,7 +518,7 @@ for name, sentence in article.items():
 #
 # ## A tokenizer in use
 #
-# SmolLM2 of lecture 03 has a byte-level BPE like ours, with 49,152 tokens, learned from billions of words of the web. The cuts below are recorded; where its package is installed, `cut` of `course.pretrained` answers for any text, so try your name.
+# SmolLM2 of lecture 03 has a byte-level BPE like ours, with 49,152 tokens, learned from billions of words of the web. The results below are recorded; where its package is installed, `cut` of `course.pretrained` answers for any text, so try your name.
 #
 # **Predict, then run.** Which of these are one token: *strawberry* at the start of a text, *strawberry* in the middle, *ERROR*, 9.11, a million, your name?
 
@@ -555,13 +554,13 @@ in_use = {name: len(cut_by_smollm2(sentence)) for name, sentence in article.item
 assert in_use["Greek"] > 3 * in_use["English"]
 
 # %% [markdown]
-# Eighty times as many merges, and Greek still costs several times as much as English: nearly all merges were spent on English, where most words are now single tokens.
+# Even with eighty times as many merges, Greek still costs several times as much as English: nearly all merges were spent on English, where most words are now single tokens.
 #
 # ## The fair unit
 #
 # Which tokenizer makes the best language model? Perplexity cannot tell: it counts choices *per token*, and tokens
-# differ. Bits per byte, from lecture 03, do not depend on them. Here is one kind of model, Kneser–Ney of order 4, on
-# the same text under six tokenizers.
+# differ. Bits per byte, from lecture 03, do not depend on how the text is split into tokens. Here is one kind of model,
+# Kneser–Ney of order 4, on the same text under six tokenizers.
 #
 # **Predict, then run.** As the vocabulary grows, which way does perplexity go? Which way do bits per byte?
 
@@ -612,9 +611,9 @@ figures.still(
 )
 
 # %% [markdown]
-# By perplexity characters and bytes win by far; by bits per byte they are the worst. Three tokens of context are three
-# letters for one model and up to three words for another. Larger vocabularies gain from this longer context, until
-# their counts become sparse.
+# Measured by perplexity, characters and bytes win by far; measured by bits per byte, they are the worst. Three tokens
+# of context are three letters for one model and up to three words for another. Larger vocabularies gain from this
+# longer context, until their counts become sparse.
 #
 # A caution: a byte is a fair unit only for the *same text*. Also, the probability of a text here is that of a single
 # token sequence. Other sequences spell the same bytes, so the sum over all of them would be larger; it is rarely
@@ -690,8 +689,8 @@ figures.still(
 )
 
 # %% [markdown]
-# From here on the stories are read in words: they have fewer than 160 different ones, so none needs to be cut. Models of real
-# language read pieces. So the ladder of the course counts bits per word, and today adds no rung to it:
+# From here on the stories are read in words: they have fewer than 160 different ones, so none needs to be split. Models
+# of real language read subwords. So the ladder of the course counts bits per word, and today adds no rung to it:
 
 # %%
 figures.rungs("4-gram")
@@ -717,7 +716,7 @@ print("the library cuts as we do, and every text comes back")
 # %% [markdown]
 # ## Recap
 #
-# - Characters make texts long, words make vocabularies endless; pieces lie between, and bytes below them leave nothing unknown.
+# - Characters make texts long, words make vocabularies endless; subwords lie in between, and bytes below them leave nothing unknown.
 # - BPE merges the most frequent pair, counts again, and repeats; encoding applies the merges by rank.
 # - WordPiece merges by count compared with chance; unigram keeps the pieces that make the text likely.
 # - What lies inside a token is invisible to a model; spelling, numbers, prompts that end in a space, and other
@@ -729,7 +728,7 @@ print("the library cuts as we do, and every text comes back")
 #
 # ## Exercises
 #
-# **1.** The merges are `l`+`o`, then `lo`+`w`, then `e`+`r`. How is *slower* cut, and how *lowlow*?
+# **1.** The merges are `l`+`o`, then `lo`+`w`, then `e`+`r`. How is *slower* tokenized, and how is *lowlow*?
 #
 # <details><summary>Answer</summary>
 #
@@ -737,7 +736,7 @@ print("the library cuts as we do, and every text comes back")
 #
 # </details>
 #
-# **2.** A byte-level tokenizer has learned 1,000 merges and has two special tokens. How large is its vocabulary, and into how many tokens can it cut *naïve café* at most?
+# **2.** A byte-level tokenizer has learned 1,000 merges and has two special tokens. How large is its vocabulary, and into how many tokens can it split *naïve café* at most?
 #
 # <details><summary>Answer</summary>
 #

@@ -34,7 +34,7 @@ from course.training import TrainingConfig, train
 # ## What a table cannot see
 #
 # A table of counts has one row for *the girls near*, another for *the boys near*, and nothing connects them. Whatever it learned about girls it must
-# learn again about boys, and about teachers, farmers and sailors. With 20 words for each of 3 places there are 8,000 rows;
+# learn again about boys, and about teachers, farmers and sailors. With 20 words for each of 3 positions there are 8,000 rows;
 # the knowledge in them may be a handful of facts.
 #
 # The idea of Bengio, Ducharme, Vincent and Jauvin (2003): give every word a short list of numbers, its **embedding**, and compute the next word's
@@ -61,7 +61,7 @@ from course.training import TrainingConfig, train
 # | $d$ | numbers per word | | `d_embedding` |
 # | $D$ | width of the hidden layer | | `d_hidden` |
 # | $N$ | words in the window | | `n_window` |
-# | $\mathbf{x}_t$ | word $t$ as a *one-hot* vector: 1 at its own place, 0 elsewhere | $V$ | `one_hot(tokens[t])` |
+# | $\mathbf{x}_t$ | word $t$ as a *one-hot* vector: 1 at its own position, 0 elsewhere | $V$ | `one_hot(tokens[t])` |
 # | $\mathbf{E}$ | the embedding: one column per word | $d \times V$ | `E` |
 # | $[\,\cdot\,;\,\cdot\,]$ | vectors one below the other | | `torch.cat` |
 # | $\mathbf{e}$ | the window as one vector | $Nd$ | `e` |
@@ -86,7 +86,7 @@ figures.machine("feedforward")
 #
 # ## The smallest possible one
 #
-# Five words ($V = 5$), $d = 2$, $D = 4$, $N = 3$: no two of these sizes are alike, so a wrong axis shows.
+# Take five words ($V = 5$), $d = 2$, $D = 4$ and $N = 3$. No two of these sizes are equal, so a wrong axis shows.
 
 # %%
 words = ["the", "cat", "dog", "sat", "ran"]
@@ -158,7 +158,7 @@ print("added: ", torch.allclose(*added), "  joined:", torch.allclose(*joined))
 # %% [markdown]
 # <details><summary>Why</summary>
 #
-# A sum does not know the order of its terms, so the two would be the same to the model. Joined, each place of the window meets its own columns of
+# A sum does not know the order of its terms, so the two would be the same to the model. When they are joined, each position of the window meets its own columns of
 # $\mathbf{W}$.
 #
 # </details>
@@ -370,9 +370,10 @@ figures.still(
 # ## What goes wrong, and where it shows first
 #
 # Three runs of the same model on the same batches: one begins with $\mathbf{W}$ and $\mathbf{U}$ thirty times too
-# large, one as above, one takes steps thirty times too long from the beginning. Besides the loss, we record three
-# numbers: how many of the $\tanh$ are **saturated**, how large the gradients are, and how far a step goes compared with
-# the size of the weights. A saturated $\tanh$ is close to $\pm 1$, where it is flat and passes hardly any gradient.
+# large, one is as above, and one takes steps thirty times too long from the beginning. Besides the loss, we record
+# three numbers: how many of the $\tanh$ are **saturated**, how large the gradients are, and how far a step goes
+# compared with the size of the weights. A saturated $\tanh$ is close to $\pm 1$, where it is flat and passes hardly any
+# gradient.
 #
 # **Predict, then run.** The loss of the second and the third run begins at the same $\ln V$. Which of the numbers tells them apart after ten steps?
 
@@ -437,18 +438,14 @@ figures.training_run(runs, known, shown=shown, floor=floor.cross_entropy)
 # %% [markdown]
 # The loss alone tells little at first: after a dozen steps the third run's is even lower than the second's. But within
 # these steps most of the third run's hidden layer has reached $\pm 1$, and it stays there, because a saturated $\tanh$
-# passes hardly any gradient. Adam divides by the size of the gradient, so both bad runs learn all the same, with the
-# rest of the layer. Look at the start, the first loss, the saturated share and the length of the steps before you wait
-# for a loss to fall.
+# passes hardly any gradient. Adam divides by the size of the gradient, so both bad runs still learn, with the rest of
+# the layer. Before you wait for a loss to fall, look at the first loss, at the fraction of saturated units and at the
+# length of the steps.
 #
 # ## Dropout
 #
 # Another thing can go wrong much later: the loss on the training text falls on, while the loss on the validation text
-# rises. The model **overfits**, it learns this text by heart. More text is the best cure. **Dropout** (Srivastava and
-# others, 2014) is one for when there is no more: in training, each number of the hidden layer is set to 0 with
-# probability $p$, at random and anew at every step, so that no number can rely on one other being there. The numbers that stay are divided by
-# $1 - p$, which keeps the expected sum. To predict, nothing is dropped. A module knows which of the two it does:
-# `model.train()` and `model.eval()` switch it.
+# rises. The model **overfits**: it memorises this text. More text is the best remedy. **Dropout** (Srivastava and others, 2014) helps when there is no more text. In training, each number of the hidden layer is set to 0 with probability $p$, at random and anew at every step, so that no number can rely on any other being there. The remaining numbers are divided by $1 - p$, which keeps the expected sum. In prediction, nothing is dropped. `model.train()` and `model.eval()` tell a module which of the two it does.
 
 # %%
 p, values = 0.25, torch.ones(10_000)
@@ -461,7 +458,7 @@ print(f"torch:   {(by_torch == 0).float().mean():.0%} are zero, mean {by_torch.m
 assert torch.equal(dropout.eval()(values), values)
 
 # %% [markdown]
-# The stories are unlimited, and a small model does not learn 4,000 of them by heart, so this course's models go without. Homework 2 uses it.
+# The stories are unlimited, and a small model does not memorise 4,000 of them, so this course's models need no dropout. Homework 2 uses it.
 #
 # ## What it learned about words
 #
@@ -527,8 +524,7 @@ figures.embedding(model.E.T, language.vocabulary.words, start="girls")
 # %% [markdown]
 # ## What is better than counting
 #
-# **No sparsity problem.** Let both look five words back: the table of lecture 02 as a 6-gram model, and the network with a window of five. Split the test text
-# by one question: how often did these five words stand side by side in the training stories?
+# **No sparsity problem.** Let both models condition on five words: the table of lecture 02 as a 6-gram model, and the network with a window of five. Group the positions of the test text by one question: how often did these five words occur together, in this order, in the training stories?
 
 # %%
 from course.models import KneserNey, NGramCounts
@@ -558,7 +554,7 @@ def bits_where(model, chosen: Tensor) -> float:
     return (losses[chosen].mean() / math.log(2)).item()
 
 
-print("bits per token, five words before   share   6-gram  network   true model")
+print("bits per token, five words before fraction  6-gram  network   true model")
 seen_at = {"seen more than 20 times": times > 20, "seen 1 to 20 times": (times > 0) & (times <= 20)}
 for name, chosen in (seen_at | {"never seen": times == 0}).items():
     chosen = chosen & is_real
@@ -568,12 +564,13 @@ for name, chosen in (seen_at | {"never seen": times == 0}).items():
 
 # %% [markdown]
 # (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words
-# were seen often, counting them is about as good as the network, and both lack what was said before. Where they were
-# seen a few times, the counts are too sparse to tell what else could follow. Where they are new, the table falls back
-# on shorter contexts and forgets the rest. The network has seen words *like* these, and stays nearer to the truth.
+# were seen often, counting is about as good as the network, and neither knows what was said before them. Where they
+# were seen only a few times, the counts are too sparse to tell what else could follow. Where they are new, the table
+# falls back on shorter contexts and ignores the other words. The network has seen words *like* these, and stays nearer
+# to the truth.
 #
-# On real text, too. On the Brown corpus, a million words of English, the best n-gram's perplexity was 24 % higher than the
-# network's, and 8 % higher on the fourteen million words of AP News (quoted from the paper of 2003).
+# The same holds on real text. On the Brown corpus, a million words of English, the best n-gram's perplexity was 24 %
+# higher than the network's, and 8 % higher on the fourteen million words of AP News (quoted from the paper of 2003).
 #
 # **No need to store the n-grams.** The table grows with the text; the network has as many parameters as its shapes say.
 
@@ -619,13 +616,12 @@ print(", ".join(f"{kind} {value:z.2f}" for kind, value in above.items()))
 assert min(above["things"], above["names"], above["she, he"]) > 3 * above["verbs"]
 
 # %% [markdown]
-# A verb agrees with a noun that mostly stands inside the window. Things, names, and whether it is *she* or *he*, go back to the
-# first sentence, far outside it. A window of 30 would hold more of it, but with a $\mathbf{W}$ nearly four times as large, most of it
-# with too few examples; and a different text would need 300.
+# A verb agrees with a noun that is usually inside the window. Things, names, and the choice of *she* or *he* depend on
+# the first sentence, far outside it. A window of 30 would reach more of that sentence, but its $\mathbf{W}$ would be
+# nearly four times as large, with too few examples for most of it. A different text would need a window of 300.
 #
 # **Nothing is shared between positions.** The first and the second word of the window are multiplied by different
-# columns of $\mathbf{W}$. So what was learned about a word at one place is not known at the next. Here is what *girls*
-# contributes to the hidden layer from each of three places, compared by cosine:
+# columns of $\mathbf{W}$. So what was learned about a word at one position is not known at the next. Here is what *girls* contributes to the hidden layer from each of three positions, compared by cosine:
 
 # %%
 blocks = model.W.detach().unflatten(1, (3, -1))  # (D, N, d): the columns of each place
@@ -634,13 +630,12 @@ directions = F.normalize((blocks @ girls).T, dim=1)  # (N, D): a row for each pl
 (directions @ directions.T).round(decimals=2)
 
 # %% [markdown]
-# From the three places the same word sends three rather different messages. The next architecture, in lecture 07, reads
-# one word after the other with the *same* weights, and keeps what it has read in a state instead of a window.
+# The same word makes three rather different contributions from the three positions. The next architecture, in lecture
+# 07, reads one word after the other with the *same* weights, and keeps what it has read in a state instead of a window.
 #
 # ## The ladder
 #
-# With more stories and more steps, a window of four words and a wider hidden layer, the network comes to stand here; the diamond is the
-# window of five above. It passes every table of lecture 02, most of all at verbs; things stay where they were.
+# With more stories and more steps, a window of four words and a wider hidden layer, the network reaches this rung; the diamond is the window of five above. It is better than every n-gram model of lecture 02, most of all at verbs; at things it gains nothing.
 
 # %%
 figures.rungs("feed-forward", new=("feed-forward",), live={"feed-forward": bits[5]})
@@ -675,7 +670,7 @@ print("we have just built the library's model")
 # - The first loss should be $\ln V$; look at it before anything else.
 # - All of $\theta = (\mathbf{E}, \mathbf{W}, \mathbf{U})$ moves against its gradient, a step for every batch.
 # - It predicts well in contexts that were never counted. But its window is limited, $\mathbf{W}$ grows with the window,
-#   and the places of the window share nothing.
+#   and the positions of the window share nothing.
 #
 # **In the homework:** [hw2 · Backpropagation](../homeworks/hw2_backprop/hw2_backprop.ipynb) begins with windows and targets, this model's forward pass, and the
 # check of the first loss.
@@ -690,7 +685,7 @@ print("we have just built the library's model")
 #
 # </details>
 #
-# **2.** With $V = 1000$ the first loss is 9.8 nats. What should it be, and what do you look at?
+# **2.** With $V = 1000$ the first loss is 9.8 nats. What should it be, and where do you look for the error?
 #
 # <details><summary>Answer</summary>
 #
@@ -702,7 +697,7 @@ print("we have just built the library's model")
 #
 # <details><summary>Answer</summary>
 #
-# Only $\mathbf{W}$, by $D \cdot d$ numbers. $\mathbf{E}$ is shared by all places, and $\mathbf{U}$ sees only $\mathbf{h}$.
+# Only $\mathbf{W}$, by $D \cdot d$ numbers. $\mathbf{E}$ is shared by all positions, and $\mathbf{U}$ sees only $\mathbf{h}$.
 #
 # </details>
 #
@@ -710,7 +705,7 @@ print("we have just built the library's model")
 #
 # <details><summary>Answer</summary>
 #
-# $V \cdot N d$. With $\mathbf{U} = 0$ nothing passes through $\tanh$: the logits are linear in the embeddings, each word of the window adds its own part. The embedding still gets a gradient, now through $\mathbf{Q}$.
+# $V \cdot N d$. With $\mathbf{U} = 0$ nothing passes through $\tanh$: the logits are linear in the embeddings, and each word of the window adds its own part. The embedding still gets a gradient, now through $\mathbf{Q}$.
 #
 # ```python
 # import torch

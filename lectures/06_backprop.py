@@ -28,7 +28,7 @@ from course import figures
 # %% [markdown]
 # ## The smallest network that predicts words
 #
-# Two numbers in, three words to choose from:
+# It reads two numbers and chooses between three words:
 #
 # $$
 # \mathbf{z} = \mathbf{W}\mathbf{x}, \qquad \hat{\mathbf{y}} = \text{softmax}(\mathbf{z}), \qquad L = -\mathbf{y} \cdot \log \hat{\mathbf{y}} = -\sum_{i=1}^{3} y_i \log \hat y_i
@@ -75,7 +75,7 @@ print(f"z {z.numpy().round(4)}   y_hat {y_hat.numpy().round(4)}   loss {loss:.4f
 #
 # $$\frac{\partial L}{\partial \hat{\mathbf{y}}} = \Big[ -\frac{y_1}{\hat y_1} \quad -\frac{y_2}{\hat y_2} \quad -\frac{y_3}{\hat y_3} \Big]$$
 #
-# One output, three inputs: a $1 \times 3$ matrix. Two of its entries are zero, because only the word that came is in the loss.
+# There are one output and three inputs, so this Jacobian is a $1 \times 3$ matrix. Two of its entries are zero, because only the word that came is in the loss.
 
 # %%
 dL_dy_hat = (-y / y_hat)[None, :]  # (1, 3)
@@ -138,7 +138,7 @@ print("loop, tensors and nudging agree")
 # %% [markdown]
 # ## Third factor: the logits and the weights
 #
-# Three outputs, six inputs $W_{11}, W_{12}, W_{21}, W_{22}, W_{31}, W_{32}$: a $3 \times 6$ matrix. Since $z_j = \sum_n W_{jn} x_n$, the weight $W_{mn}$ touches
+# There are three outputs and six inputs $W_{11}, W_{12}, W_{21}, W_{22}, W_{31}, W_{32}$, so this is a $3 \times 6$ matrix. Since $z_j = \sum_n W_{jn} x_n$, the weight $W_{mn}$ touches
 # only $z_m$:
 #
 # $$\frac{\partial z_j}{\partial W_{mn}} = \begin{cases} x_n & j = m \\ 0 & j \ne m \end{cases}
@@ -169,7 +169,7 @@ dL_dW = dL_dz @ dz_dW  # (1, 6)
 print("dL/dz", dL_dz, "\ndL/dW", dL_dW)
 
 # %% [markdown]
-# Three are negative. The weight of $x_1$ for the third word should grow; and the weights of $x_2$ for the two other words too, because $x_2$ is negative, and a larger weight
+# Three are negative. The weight of $x_1$ for the third word should grow. So should the weights of $x_2$ for the two other words, because $x_2$ is negative, and a larger weight
 # makes their logits smaller.
 #
 # Now multiply the symbols. In $\frac{\partial L}{\partial z_j} = \sum_i -\frac{y_i}{\hat y_i} \frac{\partial \hat y_i}{\partial z_j}$ every $\hat y_i$ cancels:
@@ -224,7 +224,7 @@ figures.prediction(
 
 # %%
 print(f"{entries:.2e} entries of 4 bytes: {entries * 4 / 1e12:,.0f} terabytes")
-print(f"share that is not zero: {1 / V:.1e}")
+print(f"fraction that is not zero: {1 / V:.1e}")
 
 # %% [markdown]
 # The way out: we never need the Jacobian itself. We need its *product* with a row vector, the gradient that arrives
@@ -383,8 +383,7 @@ print(f"{len(in_order(value_loss))} nodes, loss {value_loss.number:.4f}, gradien
 
 # %% [markdown]
 # Step through such a tape, forwards and backwards. Two inputs and two words, to fit on the page: $z_1 = w_1 x_1$ and $z_2 = w_2 x_2$; the first word came. At the end compare the
-# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients arrive in two parts (one part of `e2`'s is zero, since $L$ does not look at `p2`). The figure draws any graph:
-# change the dictionary to one of yours.
+# gradients of the logits with $\hat{\mathbf{y}} - \mathbf{y}$, here `p1 − 1` and `p2 − 0`. The exponentials are used twice each: watch their gradients arrive in two parts (one part of `e2`'s is zero, since $L$ does not depend on `p2`). The figure draws any graph: replace the dictionary by your own.
 
 # %%
 graph = {
@@ -406,8 +405,8 @@ figures.tape(graph, twice=("w2", "w1"), claims={"z1": ("p1", 1), "z2": ("p2", 0)
 # %% [markdown]
 # The switches are the two classic mistakes. **Used twice:** a value that is used in two places gets a gradient from
 # each, and they *add*. With `=` instead of `+=` the last one wins, and everything before it is lost. **zero_grad:** a
-# leaf keeps its gradient until it is told to forget, so that several batches can be added up. If you forget to reset
-# it, each step follows the sum of all gradients since the beginning. Torch behaves in the same way:
+# leaf keeps its gradient until it is set to zero, so that several batches can be added up. If you forget to reset it,
+# each step follows the sum of all gradients since the beginning. Torch behaves in the same way:
 
 # %%
 w = Value(3.0)
@@ -423,17 +422,17 @@ assert (once, w.grad) == (6.0, 12.0) == (6.0, torch_w.grad.item())
 # %% [markdown]
 # ## One number, many ways to the loss
 #
-# Some layers use every number of a row for every output. Take the mean from a row of $D$ numbers:
+# Some layers use every number of a row for every output. Subtract the mean from a row of $D$ numbers:
 #
 # $$y_i = x_i - m, \qquad m = \frac1D \sum_j x_j$$
 #
 # $x_j$ goes straight to $y_j$, and $g_j$ comes back. It also goes through $m$ to *all* $y_i$, and from each comes
-# $-g_i / D$. Together $\bar g$, the mean of $\mathbf g$, is taken from every $g_j$. Now divide a row by its size:
+# $-g_i / D$. Together, they subtract $\bar g$, the mean of $\mathbf g$, from every $g_j$. Now divide a row by its size:
 #
 # $$y_i = \frac{x_i}{s}, \qquad s = \sqrt{\frac1D \sum_j x_j^2}, \qquad
 # \frac{\partial y_i}{\partial s} = -\frac{y_i}{s}, \qquad \frac{\partial s}{\partial x_j} = \frac{x_j}{D s} = \frac{y_j}{D}$$
 #
-# Straight comes $g_j / s$; through $s$ comes $-\frac{y_j}{s} \cdot \frac1D \sum_i g_i y_i$, once more a mean over the row.
+# The direct path gives $g_j / s$. The path through $s$ gives $-\frac{y_j}{s} \cdot \frac1D \sum_i g_i y_i$, which again contains a mean over the row.
 #
 # **Predict, then run.** What is the sum of the first gradient? And the second gradient times $\mathbf y$, added up?
 
@@ -455,9 +454,10 @@ assert torch.allclose(to_scaled, arriving @ jacobian_by_nudging(lambda x: x / x.
 print(f"{to_centred.sum().abs():.6f} and {(to_scaled * row / size).sum().abs():.6f}")
 
 # %% [markdown]
-# Both are zero. Raising a whole row changes nothing once the mean is taken off, and stretching it changes nothing once
-# it is divided by its size, so no gradient points that way. A *layer norm* (lecture 14) is one step after the other,
-# with a gain and a constant for each number. Homework 2 asks for its backward pass, as a bonus: there both means meet.
+# Both are zero. Raising a whole row changes nothing once the mean is subtracted, and stretching it changes nothing once
+# it is divided by its size, so no gradient points that way. A *layer norm* (lecture 14) applies the two steps one after
+# the other, then a gain and a bias for each number. Homework 2 asks for its backward pass, as a bonus, in which both
+# means occur.
 
 # %% [markdown]
 # ## The whole model of lecture 05, by hand
@@ -481,7 +481,7 @@ print(f"{to_centred.sum().abs():.6f} and {(to_scaled * row / size).sum().abs():.
 figures.machine("feedforward")
 
 # %% [markdown]
-# **A question:** with the direct connections of the paper (lecture 05: a matrix from $\mathbf{e}$ straight to the logits), along how many lines does a gradient come back to the embeddings, and what happens where they meet?
+# **A question:** with the direct connections of the paper (lecture 05: a matrix from $\mathbf{e}$ straight to the logits), along how many paths does a gradient come back to the embeddings, and what happens where they meet?
 
 
 # %%
@@ -607,7 +607,8 @@ figures.still(
 # $\varepsilon^2$. To its left the two losses agree in so many digits that their difference is mostly rounding noise,
 # which is then divided by an ever smaller step. In `float32` even the best step leaves few correct digits, so a wrong
 # gradient can pass. **Use `float64`, central differences, and a step near $10^{-5}$ or $10^{-6}$**; then a correct
-# gradient agrees to eight digits or more, and a wrong one does not. Here is $d\mathbf{U}$, right and with three usual mistakes:
+# gradient agrees to eight digits or more, and a wrong one does not. Here is $d\mathbf{U}$, first correct and then with
+# three common mistakes:
 
 # %% tags="nbval-ignore-output"
 e, h, z = forward(windows, *theta)
@@ -625,9 +626,9 @@ for name, error in errors.items():
     assert error < 1e-8 if name == "right" else error > 1e-2
 
 # %% [markdown]
-# Two more traps. A central difference at a *kink*, such as that of $\max(0, a)$ at $a = 0$, averages two different
-# slopes. And if the forward pass draws random numbers, the two losses belong to different functions, so give both the
-# same seed.
+# There are two more traps. A central difference at a *kink*, such as that of $\max(0, a)$ at $a = 0$, averages two
+# different slopes. And if the forward pass draws random numbers, the two losses belong to different functions, so give
+# both the same seed.
 
 # %%
 kink = torch.zeros(1, dtype=torch.float64, requires_grad=True)
@@ -638,8 +639,7 @@ print(f"slope of max(0, a) at a = 0: {nudged} by a central difference, {kink.gra
 # %% [markdown]
 # ## The ladder
 #
-# No new model today, but a rung earned by hand: the window model of lecture 05, trained on fewer stories and with nothing but the lines of `gradients_by_hand` and $\theta \leftarrow \theta - \eta\, d\theta$. Beside it runs the same training with torch's
-# gradients.
+# There is no new model today, but a rung earned by hand. The window model of lecture 05 is trained on fewer stories, with nothing but the lines of `gradients_by_hand` and $\theta \leftarrow \theta - \eta\, d\theta$. For comparison, the same training is run with torch's gradients.
 
 # %%
 from course.data.story_language import StoryLanguage
@@ -702,9 +702,9 @@ figures.rungs("feed-forward", live={"feed-forward": by_hand})
 # `course.models` writes its loss from the logits, stable for large ones, and has biases in both layers. Our backward
 # pass must give the gradients that autograd finds in the library's model with random weights.
 #
-# **A question, which homework 2 answers:** the table above has no line for a bias. $\mathbf b$ has $D$ numbers and
-# $d\mathbf a$ has $B$ rows of $D$: along how many ways does one number of $\mathbf b$ reach the loss, and what is its
-# gradient? Below, the biases' gradients are left over.
+# **A question, which homework 2 answers:** the table above has no row for a bias. $\mathbf b$ has $D$ numbers and
+# $d\mathbf a$ has $B$ rows of $D$: along how many paths does one number of $\mathbf b$ reach the loss, and what is its
+# gradient? The cells below leave the gradients of the biases to you.
 
 # %%
 from course.models import FeedForwardConfig, FeedForwardLanguageModel
@@ -761,7 +761,7 @@ print("three gradients by hand, equal to those of the library's model; left over
 #
 # <details><summary>Answer</summary>
 #
-# Three: 3 from either side of the product, and 1 from the sum. Together $7 = 2a + 1$.
+# Three: 3 from each side of the product, and 1 from the sum. Together they make $7 = 2a + 1$.
 #
 # </details>
 #
@@ -769,7 +769,7 @@ print("three gradients by hand, equal to those of the library's model; left over
 #
 # <details><summary>Answer</summary>
 #
-# Two million. Backpropagation needs one pass forwards and one backwards, which costs about twice as much as the forward one. Differences are for checking a few numbers.
+# Two million. Backpropagation needs one forward pass and one backward pass, which costs about twice as much as the forward pass. Finite differences are for checking a few numbers.
 #
 # </details>
 #

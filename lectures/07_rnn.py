@@ -32,8 +32,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 # ## From a window to a state
 #
 # The network of lecture 05 looks at the last $N$ words. Three things are wrong with that. A window of any size is too small for some sentence. Its matrix
-# grows with it. And each place of the window has weights of its own, so what was learned about a word two places back says nothing about the same word three
-# places back.
+# grows with it. And each position of the window has its own weights, so what was learned about a word two positions back says nothing about the same word three positions back.
 #
 # A person reads differently: one word at a time, with a summary of everything so far in mind. After each word the summary is
 # updated, always by the same rule. That is a **recurrent neural network** (RNN), and the summary is its **state** $h_t$:
@@ -63,7 +62,7 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 #
 # ## The smallest one
 #
-# Two sentences, seven words. No two sizes are equal, so that a confused axis cannot hide.
+# The corpus has two sentences and seven words. No two sizes are equal, so a confused axis cannot hide.
 
 # %%
 sentences = ["harry went back and saw hermione", "ron went back and saw harry"]
@@ -107,8 +106,9 @@ states[-1], swapped[-1]
 # %% [markdown]
 # The last state has seen all five words, and their order matters.
 #
-# **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a thousand words?
-# And for the window model of lecture 05, whose first matrix has $D \cdot n \cdot d_x$ of them?
+# **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a
+# thousand words? And how many more does the window model of lecture 05 need, whose first matrix has $D \cdot n \cdot
+# d_x$ of them?
 
 # %%
 recurrent = W.numel() + U.numel() + R.numel()
@@ -193,7 +193,7 @@ for name, some in kept.items():
 #
 # Which word does the model read at step $t + 1$: the one it thought likeliest, or the one in the text? In training, the one in the
 # text, whatever the model thought. This is **teacher forcing**: the teacher corrects each word before the next is tried. *Harry went back and
-# saw Hermione*: if the model bets on *ron* after *saw*, it pays for it, and reads on from the true sentence.
+# saw Hermione*: if the model bets on *ron* after *saw*, its loss is high at that word, and it reads on from the true sentence.
 
 
 # %%
@@ -223,8 +223,8 @@ print(f"after 300 steps: {loss_of(parameters):.3f} nats")
 # %% [markdown]
 # When the trained model writes, there is no teacher: each word it chooses is its next input. This is **free running**.
 #
-# **Predict, then run.** It has learned both sentences by heart. What does it write after *harry*? And what if its first word is forced
-# to be *and*, a beginning that it has never seen?
+# **Predict, then run.** It has memorised both sentences. What does it write after *harry*? And what if its first word
+# is forced to be *and*, a beginning that it has never seen?
 
 
 # %%
@@ -254,7 +254,7 @@ for seed in range(4):
 print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 
 # %% [markdown]
-# Most stop just above $\tfrac{1}{5} \log 2$: everything is learned except the last of the five words, the only one that needs memory; there the model still guesses between two.
+# Most stop just above $\tfrac{1}{5} \log 2$: they have learned everything except the last of the five words, the only one that needs memory. There the model still guesses between two.
 # Lecture 08 finds out why.
 #
 # ## Backpropagation through time
@@ -267,7 +267,7 @@ print(f"log(2) / 5 = {math.log(2) / 5:.3f}")
 #
 # Here $y_t$ is the one-hot vector of the true next word, $\odot$ multiplies number by number, $1 - h_t^2$ is the slope of $\tanh$, and
 # $\delta_{T+1} = 0$, since nothing follows the end. ($W$ gets the same sum with $x_t$ in the place of $h_{t-1}$.) The
-# algorithm is called **backpropagation through time** (BPTT). By hand, for the first sentence:
+# algorithm is called **backpropagation through time** (BPTT). Compute it by hand, for the first sentence:
 
 # %%
 h = torch.cat([torch.zeros(1, D), rnn(E[inputs[:1]], U, W)[0]])  # (T + 1, D), h[0] = 0
@@ -288,7 +288,7 @@ print(f"largest difference from autograd: {(grad_U - from_autograd).abs().max():
 # ## Truncated after 20 steps
 #
 # The gradient of a whole book needs all of its states in memory at once. In practice a text is cut into pieces of about 20 steps. The
-# **state** is carried from piece to piece, so the forward pass is that of the whole text; the **gradient** stops at the border.
+# **state** is carried from piece to piece, so the forward pass is that of the whole text; the **gradient** stops at the boundary.
 # One call does it: `detach`.
 
 
@@ -338,12 +338,9 @@ for n_steps, loss in losses.items():
 #
 # ## Three heads
 #
-# The same states serve many tasks. A **head** is the last matrix, together with the choice of states it reads. That of a language model reads every $h_t$ and
-# gives the next word, $(B, T, V)$; that of a labeller (parts of speech, names) reads every $h_t$ and gives this word's tag, $(B, T, \text{tags})$; that of a
-# classifier (sentiment, spam) reads the last $h_T$, or the mean of all, and gives one answer, $(B, \text{classes})$.
+# The same states serve many tasks. A **head** is the last matrix, together with the choice of states it reads. The head of a language model reads every $h_t$ and gives the next word, $(B, T, V)$. The head of a labeller (parts of speech, names) reads every $h_t$ and gives this word's tag, $(B, T, \text{tags})$. The head of a classifier (sentiment, spam) reads the last $h_T$, or the mean of all, and gives one answer, $(B, \text{classes})$.
 #
-# Labelling shows what a state cannot know when the text is read from left to right. *washington* may be a person or a place, and the verb that tells comes
-# after it. The remedy is a second network that reads from right to left. At each word the two states are joined:
+# Labelling shows what a state cannot know when the text is read from left to right. *washington* may be a person or a place, and the verb that decides comes after it. The remedy is a second network that reads from right to left. At each word the two states are joined:
 #
 # $$\overrightarrow{h}_t = \sigma(\overrightarrow{U}\, \overrightarrow{h}_{t-1} + \overrightarrow{W} x_t), \qquad \overleftarrow{h}_t = \sigma(\overleftarrow{U}\, \overleftarrow{h}_{t+1} + \overleftarrow{W} x_t), \qquad h_t = [\overrightarrow{h}_t; \overleftarrow{h}_t].$$
 #
@@ -507,9 +504,8 @@ rows = letters[: len(letters) // n_rows * n_rows].view(n_rows, -1)  # read side 
 len(alphabet), rows.shape
 
 # %% [markdown]
-# Training is truncated BPTT as above: pieces of 20 steps, the state carried on, the gradient cut. It is written out because today's lecture is about it;
-# `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08 gives. While it learns, it writes: before training, on the way, and at the
-# end. Each letter is drawn from the formula above.
+# Training uses truncated BPTT as above, with pieces of 20 steps: the state is carried on, the gradient is cut. The loop is written out because today's lecture is about it;
+# `clip_grad_norm_` limits the norm of the gradient, for a reason that lecture 08 gives. The model writes a sample before training, at some points during it, and at the end. Each letter is drawn from the formula above.
 
 # %%
 from course.models import RecurrentConfig, RecurrentLanguageModel
@@ -558,8 +554,8 @@ bits = [losses[0] / math.log(2), sum(losses[-20:]) / 20 / math.log(2)]
 print(f"bits per letter: {bits[0]:.2f} before training, {bits[1]:.2f} at the end")
 
 # %% [markdown]
-# That was a minute on a manual. The record of `python -m course.shakespeare` shows longer training on livelier texts: an RNN of 128 units
-# on 32,000 first names, one a line, and one of 256 units on scenes of Shakespeare. Both wrote after 1, 10 and 100 % of their steps.
+# That was a minute of training on a manual. The record of `python -m course.shakespeare` shows longer training on livelier texts: an RNN of 128 units
+# on 32,000 first names, one per line, and one of 256 units on scenes of Shakespeare. Both wrote after 1, 10 and 100 % of their steps.
 # **Predict, then run:** what is right first, the lengths of words, their spelling, or the turns of speakers?
 
 # %%
@@ -578,10 +574,10 @@ for name in ("names", "rnn"):
 
 # %% [markdown]
 # First come the frequent letters and about the right lengths, then spellings that could be English, and the form of a play: short lines, and a name with
-# a colon before a speech. Sense does not come: an RNN of this size holds a word or two.
+# a colon before a speech. The text never makes sense: an RNN of this size remembers only a word or two.
 #
-# The next figure shows the writer that was trained on this page at work on a sentence: 24 of its 160 units, and what it expects next. Move the step and watch how the state changes after a
-# space, and how the prediction sharpens within a word. It takes any model's states and probabilities: pass your own.
+# The next figure shows the model trained on this page while it reads a sentence: 24 of its 160 units, and what it expects next. Move the step and watch how the state changes after a
+# space, and how the prediction sharpens within a word. The figure takes any model's states and probabilities: pass your own.
 
 # %%
 sentence = "the value of the expression is"
@@ -625,7 +621,7 @@ for model in (window, recurrent):
     print(f"{type(model).__name__:25} last loss {history.losses[-1] / math.log(2):.2f} bits")
 
 # %% [markdown]
-# The gap to the true distribution, by the kind of the word that came next:
+# Here is the gap to the true distribution, by the kind of the word that came next:
 
 # %%
 read, came = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]  # (B, T) each
@@ -636,8 +632,9 @@ for kind, excess in above.items():
     print(f"{kind:10} {excess:5.2f} bits above the floor")
 
 # %% [markdown]
-# Full stops are learned. The most expensive words are the ones that come back: the name and the things of a story are told at its
-# beginning, and again dozens of words later. The state *could* hold them. Lecture 08 asks why it does not.
+# Full stops are learned. The most expensive words are the ones that recur: the name and the things of a story are
+# mentioned at its beginning, and again dozens of words later. The state *could* hold them. Lecture 08 asks why it does
+# not.
 #
 # ## The ladder
 
@@ -667,7 +664,7 @@ figures.every_rung(
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Only at the bracket. The window sees the inner one but not the outer one, so it gives a quarter to opening another; the RNN's state has kept both. Whether it is *sing* or *sings*, the window knows as well as the RNN. At *She or he?*, at *Who said it?* and at *Which thing?* both waste more than a bit: the name and the things stood at the beginning of the story, and the state has not kept them.
+# Only at the bracket. The window sees the inner one but not the outer one, so it gives a probability of a quarter to opening another; the RNN's state has kept both. The window knows as well as the RNN whether it is *sing* or *sings*. At *She or he?*, at *Who said it?* and at *Which thing?* both waste more than a bit: the name and the things stood at the beginning of the story, and the state has not kept them.
 #
 # </details>
 
@@ -704,7 +701,7 @@ print("we have just built torch.nn.RNN")
 #
 # ## Exercises
 #
-# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$ together, for texts of ten words, and of a thousand?
+# **1.** $d_x = 10$, $D = 20$, $V = 50$. How many numbers are in $W$, $U$ and $R$ together, for texts of ten words? And for texts of a thousand?
 #
 # <details><summary>Answer</summary>
 #
@@ -733,7 +730,7 @@ print("we have just built torch.nn.RNN")
 #
 # <details><summary>Answer</summary>
 #
-# Change word $t + 1$ and see which outputs at step $t$ move. Forwards nothing moves; in both directions it does. The loss would fall far below what is possible: the answer is in the input, and the network has only to find it there. When it writes, there is no word to the right, and it is lost.
+# Change word $t + 1$ and see whether the output at step $t$ changes. In a forward network it does not; in a bidirectional one it does. The loss would fall far below what is possible: the answer is in the input, and the network only has to find it there. In generation there is no word to the right, and the network fails.
 #
 # ```python
 # import torch

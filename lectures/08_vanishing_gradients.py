@@ -66,8 +66,7 @@ for u in (0.9, 1.0, 1.1):
     print(f"{u}^50 = {u**50:.4g}")
 
 # %% [markdown]
-# Two factors on either side of 1, and the results differ by more than four orders of magnitude. The first is a **vanishing**, the last an **exploding** gradient; there is
-# little room between them.
+# The two factors lie on either side of 1, and the results differ by more than four orders of magnitude. The first is a **vanishing** gradient, the second an **exploding** gradient; there is little room between them.
 #
 # Now use matrices, with $T = 5$ steps and $D = 3$.
 
@@ -87,7 +86,7 @@ def run(h: Tensor, projected: Tensor, U: Tensor) -> list[Tensor]:
 
 
 # %% [markdown]
-# The product, one Jacobian after the other:
+# Compute the product, one Jacobian after the other:
 
 # %%
 h = run(torch.zeros(D, dtype=torch.float64), projected, U)
@@ -136,7 +135,7 @@ for radius in (0.9, 1.0, 1.1):
 # The number per step is the radius, as promised; the norm after one step is larger, because a random matrix stretches some directions before the eigenvalues
 # take over.
 #
-# Now $\tanh$ again. Its slopes are at most 1, so $\lVert \partial h_t / \partial h_k \rVert \le \lVert U \rVert^{t-k}$: if $\lVert U \rVert < 1$, the gradient *must* vanish. A norm above 1 is necessary for exploding,
+# Now put $\tanh$ back. Its slopes are at most 1, so $\lVert \partial h_t / \partial h_k \rVert \le \lVert U \rVert^{t-k}$: if $\lVert U \rVert < 1$, the gradient *must* vanish. A norm above 1 is necessary for exploding,
 # but not sufficient, since large states sit where $\tanh$ is flat. Here is the norm of $\partial L / \partial h_t$ for a loss at the last step, for three radii:
 
 
@@ -238,9 +237,9 @@ figures.still(
 )
 
 # %% [markdown]
-# A step of gradient descent is the gradient times the learning rate; on the wall, such a step lands far outside the
-# plot. The cure is to limit the gradient's norm and keep its direction. This is **gradient clipping** (Pascanu, Mikolov
-# and Bengio, 2013). With all gradients of the model as one long vector $g$, and a threshold $c$,
+# A step of gradient descent is the gradient times the learning rate; in the steep region, such a step lands far outside
+# the plot. The remedy is to limit the gradient's norm and keep its direction. This is **gradient clipping** (Pascanu,
+# Mikolov and Bengio, 2013). With all gradients of the model as one long vector $g$, and a threshold $c$,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right).$$
 
@@ -253,7 +252,7 @@ def clip(gradients: list[Tensor], threshold: float) -> list[Tensor]:
 
 
 # %% [markdown]
-# **Predict, then run.** Both runs start where the wall is steepest. Both have the same learning rate, which begins at
+# **Predict, then run.** Both runs start where the loss is steepest. Both have the same learning rate, which begins at
 # 0.03 and falls by a tenth after each step. Where is each after one step, and what is its loss after 60?
 
 
@@ -349,10 +348,10 @@ print(f"mean spectral radius of 20 fresh networks: {sum(radii) / 20:.2f}")
 # %% [markdown]
 # ## How far back can an RNN learn?
 #
-# A gradient that small might still be enough, so do the experiment. Its language has one kind of sentence: a thing,
-# small talk drawn at random, and then the thing again, which the network must predict. For each distance a fresh
-# network is trained for 150 steps, and then tested on texts that it has not seen; all of this three times, from three
-# random starts. There are eight things, so guessing is right in one case of eight.
+# A gradient that small might still be enough, so try it. The language of this experiment has one kind of sentence: a
+# thing, small talk drawn at random, and then the thing again, which the network must predict. For each distance a fresh
+# network is trained for 150 steps, and then tested on texts that it has not seen. All of this is done three times, from
+# three random starts. There are eight things, so guessing is right in one case of eight.
 
 # %%
 from statistics import mean
@@ -363,8 +362,8 @@ example = recall_texts(6, 1, torch.Generator().manual_seed(0))[0]
 print(" ".join(WORDS[token] for token in example), "→", WORDS[example[0]])
 
 # %% [markdown]
-# We also draw the share of the gradient that arrives at the thing before any training: $\lVert \partial L / \partial x
-# \rVert$ at the thing, relative to that at the last word, as for the tickets above.
+# We also draw the fraction of the gradient that arrives at the thing before any training: $\lVert \partial L / \partial
+# x \rVert$ at the thing, relative to that at the last word, as for the tickets above.
 
 # %%
 from course.tickets import share_that_arrives
@@ -387,7 +386,7 @@ for distance, found in tries.items():
     axes.plot([distance] * len(seeds), found, "o", color="#0072B2", markersize=5, fillstyle="none")
 axes.axhline(guessing, color="#D55E00", linestyle=":", label="guessing")
 axes.plot(distances, arrives, "s--", color="#E69F00", label="gradient that arrives, before training")
-axes.set(xlabel="distance in words", ylabel="share", ylim=(-0.03, 1.05), xticks=distances)
+axes.set(xlabel="distance in words", ylabel="fraction", ylim=(-0.03, 1.05), xticks=distances)
 axes.legend(frameon=False)
 figures.still(
     drawing,
@@ -406,8 +405,8 @@ assert max(tries[20]) < 0.3
 # %% [markdown]
 # The accuracy does not fall smoothly. At short distances gradient descent finds the solution, and the network is right
 # every time; a little further it depends on the start, and further still no start finds it: all stay at guessing. The
-# gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (Lecture 09
-# finds networks to which far more arrives, and which fail.) Is it only a matter of patience? Here is three times as
+# gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (In lecture
+# 09, far more arrives in some networks, and they still fail.) Is it only a matter of patience? Here is three times as
 # much training:
 
 # %%
@@ -429,7 +428,7 @@ for push in 0.3 * noise:
 print(f"after {far} words {kept.numpy().round(2)}, ∂h_t/∂h_0 up to {slope.max():.0e}")
 
 # %% [markdown]
-# The state holds, and because it holds so firmly the gradient through it vanishes all the more (Bengio, Simard and Frasconi, 1994). Solutions exist; the gradient does not find the way to them.
+# The state keeps its signs. But because it keeps them so firmly, the gradient through it vanishes all the more (Bengio, Simard and Frasconi, 1994). Solutions exist, but gradient descent does not find them.
 #
 # ## Why the floor is out of reach
 #
@@ -485,13 +484,13 @@ print(f"things that return are {returns.sum() / is_real.sum():.0%} of all words"
 assert above[returns].mean() > 3 * others
 
 # %% [markdown]
-# The language itself pays next to nothing, because the story has said which thing it must be. The network knows *that* a thing comes and of which kind, and guesses among the five of that kind,
+# The language itself needs almost no bits here, because the story has said which thing it must be. The network knows *that* a thing comes and of which kind, and guesses among the five of that kind,
 # which costs $\log_2 5 = 2.32$ bits when all are equally likely. It does so at every distance.
 #
 # ## The ladder
 #
-# No new model today, but the RNN's rung taken apart: what the language costs anyway, what the returning things cost on
-# top, and everything else.
+# There is no new model today. Instead, the bits of the RNN's rung are split into three parts: the floor, what the
+# returning things cost above it, and everything else.
 
 # %%
 floor = score(language, test_stories).bits_per_token
@@ -559,7 +558,7 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 # - $\partial h_t / \partial h_k$ is a product of $t - k$ Jacobians $\text{diag}(1 - h_j^2)\, U$; its norm changes by
 #   about the same factor at each step.
 # - A factor below 1 vanishes, above 1 explodes; without $\tanh$ it is the spectral radius of $U$, and the slopes of $\tanh$ take something off.
-# - Exploding is loud and cured by clipping; vanishing is silent, and clipping does not touch it.
+# - Exploding is easy to notice, and clipping prevents it; vanishing is silent, and clipping does not change it.
 # - Contributions of the far past are not wrong but outvoted: from an ordinary start and in these few hundred steps, a plain RNN learns nothing beyond a few words. Other starts carry it further (Le, Jaitly and Hinton, 2015).
 # - The RNN's distance to the floor is, for a good part, words that return.
 #
@@ -575,12 +574,12 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 #
 # </details>
 #
-# **2.** The gradient is $(3, 4)$, the threshold 1. What does it become by clipping its norm, and by clipping each
-# number by itself?
+# **2.** The gradient is $(3, 4)$, the threshold 1. What does it become if its norm is clipped, and if each number is
+# clipped separately?
 #
 # <details><summary>Answer</summary>
 #
-# $(0.6, 0.8)$: the same direction, a fifth of the length. Each number by itself gives $(1, 1)$: a different direction.
+# $(0.6, 0.8)$: the same direction, a fifth of the length. Clipping each number separately gives $(1, 1)$: a different direction.
 #
 # </details>
 #
@@ -596,7 +595,7 @@ print("one step of the library has the Jacobian diag(1 − h²) U")
 #
 # <details><summary>Answer</summary>
 #
-# Without $\tanh$ all of it arrives, exactly. With $\tanh$ and small inputs a good part, because its slope is nearly 1 there. With PyTorch's $U$ next to nothing. (Le, Jaitly and Hinton, 2015, began with the identity and $\max(0, a)$; training may still leave that region.)
+# Without $\tanh$ all of it arrives, exactly. With $\tanh$ and small inputs a good part arrives, because its slope is nearly 1 there. With PyTorch's $U$ almost nothing does. (Le, Jaitly and Hinton, 2015, began with the identity and $\max(0, a)$; training may still leave that region.)
 #
 # ```python
 # import torch

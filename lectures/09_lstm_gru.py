@@ -38,8 +38,8 @@ torch.set_num_threads(1)  # with matrices this small, one core is faster than se
 #
 # ## The gates, one by one
 #
-# Each gate is a small layer of its own that looks at the word and at the last hidden state. From here on $\sigma$ is
-# the logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, whose values lie between 0 and 1:
+# Each gate is a small layer of its own that reads the word and the last hidden state. From here on $\sigma$ is the
+# logistic function, $\sigma(a) = 1 / (1 + e^{-a})$, whose values lie between 0 and 1:
 #
 # $$\begin{aligned}
 # f_t &= \sigma(W_f x_t + U_f h_{t-1} + b_f) && \text{forget gate: how much of each old number stays} \\
@@ -216,7 +216,7 @@ for bias in (0.0, 1.0, 3.0):
 
 # %% [markdown]
 # With a bias of zero, a new LSTM forgets half of everything at each step, and its gradient vanishes almost as fast as
-# an RNN's. The cure costs one number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others,
+# an RNN's. The remedy is a single number: begin with $b_f = 1$ or more, so that a new cell remembers (Gers and others,
 # 2000; Jozefowicz, Zaremba and Sutskever, 2015). The library begins with 1. Here is the gradient of the last hidden
 # state with respect to each input, in untrained networks of 64 units:
 
@@ -300,7 +300,7 @@ for x_t in x:
 gru_states = torch.stack(gru_states)
 
 # %% [markdown]
-# The same kind of drawing, with one gate and one state less:
+# Here is the same kind of drawing, with one gate and one state less:
 
 # %%
 figures.machine("gru_cell")
@@ -340,13 +340,13 @@ print("the six lines are torch.nn.LSTM, the four lines are torch.nn.GRU")
 # %% [markdown]
 # ## Accuracy over distance
 #
-# Here is lecture 08's experiment again, a thing, small talk, and the question which of eight things it was, with four
-# networks: an RNN, a GRU, an LSTM with its forget bias of 1, and an LSTM with a forget bias of 3. The thing stands 20
-# words back. Each network is trained for 150 steps, from three random starts.
+# Here is lecture 08's experiment again: a thing, small talk, and the question which of eight things it was. There are
+# four networks: an RNN, a GRU, an LSTM with its forget bias of 1, and an LSTM with a forget bias of 3. The thing stands
+# 20 words back. Each network is trained for 150 steps, from three random starts.
 #
-# **Predict, then run.** The figure says what share of the gradient arrives at the thing before training. Does the network
-# to which most arrives learn best? (The table after it has every start, and the fourth network; there 1e-06 is 1 part in
-# 1,000,000.)
+# **Predict, then run.** The figure shows what fraction of the gradient arrives at the thing before training. Does the
+# network to which most arrives learn best? (The table after it has every start, and the fourth network; there 1e-06 is
+# 1 part in 1,000,000.)
 
 # %%
 from course.tickets import KINDS, TicketsConfig, trial
@@ -370,10 +370,10 @@ assert min(run.arrives for run in live["lstm"]) > 50 * max(run.arrives for run i
 assert min(run.accuracy for run in live["gru"]) > max(run.accuracy for run in live["lstm"]) + 0.3
 
 # %% [markdown]
-# No: a hundred times more arrives in the LSTM than in the GRU, and yet the LSTM guesses with all three starts, while the
-# GRU is right in 83 % to 100 %. With a forget bias of 3 the LSTM is right every time. Is that so at other distances?
-# Here is the **record**: eleven distances, 300 steps, three starts each (`python -m course.tickets`, some six minutes).
-# It has a fifth network, the RNN with lecture 08's remedy: its $U$ begins orthogonal.
+# No: a hundred times more arrives in the LSTM than in the GRU, and yet the LSTM guesses with all three starts, while
+# the GRU is right in 83 % to 100 %. With a forget bias of 3 the LSTM is right every time. Does this hold at other
+# distances? Here is the **record**: eleven distances, 300 steps, three starts each (`python -m course.tickets`, some
+# six minutes). It has a fifth network, the RNN with lecture 08's remedy: its $U$ begins orthogonal.
 
 # %%
 from statistics import mean
@@ -387,7 +387,7 @@ print("accuracy at          " + "".join(f"{d:>11} words" for d in (6, 8, 12, 32,
 for kind in recurrent:
     print(f"{KINDS[kind]:21}" + "".join(f"{cell(found[kind][d]):>17}" for d in (6, 8, 12, 32, 64)))
 for d in (8, 32, 64):
-    print(f"\nshare of the gradient that arrives over {d} words:")
+    print(f"\nfraction of the gradient that arrives over {d} words:")
     for kind in recurrent:
         shares = [run.arrives for run in record if (run.kind, run.distance) == (kind, d)]
         print(f"{KINDS[kind]:21} {min(shares):.0e} to {max(shares):.0e}")
@@ -423,40 +423,41 @@ left.set(xscale="log", xlabel="distance in words", ylabel="accuracy")
 left.set_xticks([2, 4, 8, 16, 32, 64, 100], ["2", "4", "8", "16", "32", "64", "100"])
 left.minorticks_off()
 right.legend(*left.get_legend_handles_labels(), frameon=False, fontsize=8, loc=(0.02, 0.4))
-right.set(xscale="log", xlabel="share of the gradient that arrives before training")
+right.set(xscale="log", xlabel="fraction of the gradient that arrives before training")
 figures.still(
     drawing,
     alt="Mean accuracy at the distances 8, 32 and 100: "
     + "; ".join(
         f"{KINDS[kind]} " + ", ".join(f"{mean(found[kind][d]):.2f}" for d in (8, 32, 100)) for kind in looks
     )
-    + f". The share that arrives does not decide: the GRU learns with as little as {least:.0e}, and the LSTMs "
+    + f". The fraction that arrives does not decide: the GRU learns with as little as {least:.0e}, and the LSTMs "
     + f"fail with as much as {most:.1g}.",
     caption="Left: means of three starts, and their range as a band. Right: a mark for each of these trained "
     "networks. If the gradient that arrives decided, all marks would lie on one rising curve.",
 )
 
 # %% [markdown]
-# Within one kind of network, less arrives the further back the thing stands, and over long distances learning fails.
-# So far the gradient at the start predicts. Between kinds it does not. Over 32 words about a thousandth arrives in the
-# LSTM, which stays at guessing with all three starts (9 % to 13 % right); in the GRU thousands of times less arrives,
-# and it is right in 91 % to 100 %. The forget bias of 3 is a cure: two thirds of the gradient or more arrive, and all
-# three starts are right every time. But even this does not decide. Over 64 words more than half still arrives, and the
-# three starts end at 11 %, 13 % and 69 %; those of the GRU, with next to nothing, end at 74 %, 91 % and 100 %.
+# Within one kind of network, less arrives the further back the thing stands, and over long distances learning fails. To
+# this extent the gradient at the start predicts learning. Between different kinds of network it does not. Over 32 words
+# about a thousandth arrives in the LSTM, which stays at guessing with all three starts (9 % to 13 % right); in the GRU
+# thousands of times less arrives, and it is right in 91 % to 100 %. A forget bias of 3 solves this: two thirds of the
+# gradient or more arrive, and all three starts are right every time. But even that much gradient does not decide the
+# result. Over 64 words more than half still arrives, and the three starts end at 11 %, 13 % and 69 %; those of the GRU,
+# with next to nothing, end at 74 %, 91 % and 100 %.
 #
 # The orthogonal start is the same story on a smaller scale. Over 8 words it lets about a fifth of the gradient arrive,
 # where PyTorch's start lets 0.3 % to 0.4 %, and the RNN learns with all three starts what it otherwise guesses (11 % to
 # 27 % right). Four words further still 6 % or more arrive, and it guesses with all three.
 #
-# A gradient that arrives is therefore not enough. Nor does it need to be large, because Adam (lecture 05) divides each step by
-# the usual size of the gradient. Its size says nothing about where it points, and whether the next texts agree with
-# it. And that the GRU reaches further than an LSTM with a forget bias of 1 says something about this task, this width
-# and these 300 steps, not about GRUs.
+# A gradient that arrives is therefore not enough. Nor does it need to be large, because Adam (lecture 05) divides each
+# step by the usual size of the gradient. Its size says nothing about where it points, or whether the next texts agree
+# with it. And that the GRU reaches further than an LSTM with a forget bias of 1 says something about this task, this
+# width and these 300 steps, not about GRUs.
 #
 # ## Where it breaks: still short-term
 #
 # The name is honest: a *long* short-term memory. Three limits remain. A gate below 1 is still a factor per step: at
-# 0.99, as computed above, half is gone after 69. One step still waits for the other. And the state has $D$ numbers,
+# 0.99, as computed above, half is gone after 69. Each step still waits for the one before. And the state has $D$ numbers,
 # whether the text has ten words or ten thousand. The first can be seen in a trained network. The GRU below learned to
 # keep a thing for 8 words; then the small talk becomes longer and longer:
 
@@ -547,7 +548,7 @@ figures.every_rung(
 # </details>
 
 # %% [markdown]
-# Where did the gates help? Bits above the floor, by the kind of word that came next:
+# Where did the gates help? Here are the bits above the floor, by the kind of word that came next:
 
 # %%
 from course.ladder.kinds import bits_by_kind
@@ -566,8 +567,8 @@ for kind in above[0]:
 # wider and trained for longer, had learned it too.) The expensive lines are *things* and *names*, and they have hardly
 # moved. The longer training of the recorded LSTM above taught it to keep a name, but not the things: a story has
 # several, and asks for them in any order. One summary of everything, carried along and overwritten word by word, is a
-# poor place to look them up. Lecture 10 makes this **bottleneck**
-# worse, by pressing a whole sentence through it; lecture 11 removes it.
+# poor place to look things up. Lecture 10 makes this **bottleneck** worse, by pressing a whole sentence through it;
+# lecture 11 removes it.
 #
 # ## The same in the library
 #

@@ -152,11 +152,11 @@ log_probs = (states @ R.T + b).log_softmax(-1)[0]  # (T, V)
 assert torch.isclose(log_probs[torch.arange(T), target].sum(), log_prob, atol=1e-5)
 
 # %% [markdown]
-# The inputs are `<s> y1 y2`, the targets `y1 y2 </s>`. Forgetting that shift is the commonest mistake here: the decoder then reads the very word that it must predict, and only has to copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
+# The inputs are `<s> y1 y2`, the targets `y1 y2 </s>`. Forgetting that shift is the most common mistake here: the decoder then reads the very word that it must predict, and only has to copy it. (Lecture 18 shows what becomes of a decoder that sees its answers.)
 #
 # ## A whole model
 #
-# Now with batches, and with a choice of where $c$ enters. If it enters at the **first step** only, as $s_0$, the state must carry it through all steps, in the same $D$ numbers that also keep track of what has been written. If it enters at **every step**, as part of the input, the decoder can always read it again.
+# The next version takes batches, and lets you choose where $c$ enters. If it enters at the **first step** only, as $s_0$, the state must carry it through all steps, in the same $D$ numbers that also keep track of what has been written. If it enters at **every step**, as part of the input, the decoder can always read it again.
 
 # %%
 from course.models import Linear
@@ -221,7 +221,7 @@ class Translator(EncoderDecoder):
 #
 # <details><summary>Answer</summary>
 #
-# Yes. The state goes on changing while the encoder reads padding, and the decoder receives the state after the padding. The translation of a sentence would depend on its neighbours in the batch.
+# Yes. The state keeps changing while the encoder reads padding, and the decoder receives the state after the padding. The translation of a sentence would depend on its neighbours in the batch.
 #
 # </details>
 
@@ -284,7 +284,7 @@ for source in (["h", "e", "a", "d"], ["c", "a", "b", "b", "a", "g", "e"], list("
 # %% [markdown]
 # ## Teacher forcing against free running
 #
-# In training, every step sees the right words before it. In free-running mode it sees what the model wrote itself, mistakes included, and it has never learned to go on from a mistake. Measure both on strings of nine letters, position by position:
+# In training, every step sees the right words before it. In free-running mode it sees what the model wrote itself, mistakes included, and it has never learned to continue after a mistake. Measure both on strings of nine letters, position by position:
 
 # %%
 test = reversed_text(strings(500, 9, 9, Random(1)))
@@ -298,11 +298,11 @@ drawing, axes = plt.subplots(figsize=(6, 2.8))
 positions = range(1, 10)
 axes.plot(positions, forced.float().mean(0)[:9], "o-", color="#0072B2", label="teacher forcing")
 axes.plot(positions, free.float().mean(0)[:9], "s--", color="#D55E00", label="free running")
-axes.set(xlabel="position in the target", ylabel="share of strings right there", ylim=(0, 1.05))
+axes.set(xlabel="position in the target", ylabel="fraction of strings right there", ylim=(0, 1.05))
 axes.legend(frameon=False)
 figures.still(
     drawing,
-    alt="Share of 500 strings whose letter is right, at positions 1 to 9. Teacher forcing: "
+    alt="Fraction of 500 strings whose letter is right, at positions 1 to 9. Teacher forcing: "
     + ", ".join(f"{value:.2f}" for value in forced.float().mean(0)[:9])
     + "; free running: "
     + ", ".join(f"{value:.2f}" for value in free.float().mean(0)[:9])
@@ -328,7 +328,7 @@ assert torch.equal(whole_forced, whole_free)
 # %% [markdown]
 # <details><summary>Why exactly the same?</summary>
 #
-# Up to the first mistake both have read the same words, so both make the same first mistake. A string that is without a mistake in one mode is without a mistake in the other. They part *after* the first mistake: the teacher puts the model back on the road, and free running goes on from where it strayed.
+# Up to the first mistake both have read the same words, so both make the same first mistake. A string that is without a mistake in one mode is without a mistake in the other. They differ only *after* the first mistake: the teacher puts the model back on the right text, while free running continues from the model's own mistake.
 #
 # </details>
 #
@@ -351,7 +351,7 @@ def written_by(model: nn.Module) -> dict[int, list[list[str]]]:
 
 
 def exact(written: dict[int, list[list[str]]]) -> dict[int, float]:
-    """Share of the strings of each length that came back whole."""
+    """Fraction of the strings of each length that came back whole."""
     right = {length: [source[::-1] for source in some] for length, some in sources.items()}
     return {length: quality(some, right[length]).exact_match for length, some in written.items()}
 
@@ -367,7 +367,7 @@ examples = {
     ]
     for length in lengths
 }
-figures.bottleneck(curves, examples, trained_up_to=10, measure="share of whole strings", unit="letters")
+figures.bottleneck(curves, examples, trained_up_to=10, measure="fraction of whole strings", unit="letters")
 
 # %%
 assert curves["D = 32"][6] < curves["D = 64"][6] <= curves["D = 128"][6]
@@ -378,8 +378,8 @@ for name, edge in edges.items():
 assert edges["D = 32"] < edges["D = 64"] < 2 * edges["D = 32"]
 
 # %% [markdown]
-# A wider state comes further, but not twice as far for twice the width. (There is one run for each width: take the order of the curves from it, not their exact distances.) Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
-# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this fall is slow learning: after 300 steps hardly any string of ten letters comes back whole, although training had strings of that length. What stays is the shape: **good on short, falling with length**. One vector of fixed size between the two networks would explain that shape. But these runs alone cannot say how much of the fall is due to the vector, and how much to slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
+# A wider state copes with longer strings, but not with strings twice as long for twice the width. (There is one run for each width: take the order of the curves from it, not their exact distances.) Capacity is not the problem: ten letters from an alphabet of ten are $10 \log_2 10 \approx 33$ bits, and 64 numbers of 32 bits have 2048. But the network must *find* a way to write letter after letter into the same numbers without disturbing the earlier ones, and to
+# read them out again in order; the more it must hold, the harder this is to find. More training moves the limit too, so part of this decline is slow learning: after 300 steps hardly any string of ten letters is reproduced without a mistake, although training had strings of that length. What remains is the shape: **good on short strings, worse with length**. One vector of fixed size between the two networks would explain that shape. But these runs alone cannot say how much of the decline is due to the vector, and how much to slow learning. That takes a control: the same two networks, trained for as many steps, with a way around the vector. Lecture 11 builds it.
 #
 # > "You can't cram the meaning of a whole %&!\$# sentence into a single \$&!#* vector!" (quoted: Raymond Mooney, workshop on semantic parsing, ACL 2014)
 #
@@ -412,7 +412,7 @@ assert variants["copy, c at every step"][6] < variants["reverse, c at every step
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# In these runs, one of each: (a) Worse. With $c$ only at the first step the state must hold the source *and* the place in it. (b) Copying is harder. In reversal the letter read last, and freshest, is written first; in copying even the first letter to write lies a whole string back, so there is no easy beginning to learn from.
+# In these runs, one of each: (a) Worse. With $c$ only at the first step the state must hold the source *and* the current position in it. (b) Copying is harder. In reversal the letter read last, and freshest, is written first; in copying even the first letter to write lies a whole string back, so there is no easy beginning to learn from.
 #
 # </details>
 #
@@ -420,7 +420,7 @@ assert variants["copy, c at every step"][6] < variants["reverse, c at every step
 #
 # ## Translation
 #
-# The same class, the same loss; only the words change. From here on the model is called **RNNenc**, as in the paper of lecture 11. Sentences of 4 to 15 words, the full stop included.
+# The class and the loss stay the same; only the words change. From here on the model is called **RNNenc**, as in the paper of lecture 11. Its sentences have 4 to 15 words, the full stop included.
 
 # %%
 from course.data.translation_pair import translation_vocabularies
@@ -538,7 +538,7 @@ figures.still(
 )
 
 # %% [markdown]
-# More steps lift the curve; longer sentences in training lift its far end by a few points. The printed losses tell what the curves mix. After 1,600 steps no RNNenc has learned even its training sentences, while RNNsearch, the same networks with the attention of lecture 11, has. After 16,000 steps RNNenc's loss, too, is near 0. So compare, after those steps, sentences that it was trained on with new ones of the same length:
+# More steps lift the curve; longer sentences in training lift its far end by a few points. The printed losses separate two effects that the curves mix. After 1,600 steps no RNNenc has learned even its training sentences, while RNNsearch, the same networks with the attention of lecture 11, has. After 16,000 steps RNNenc's loss, too, is near 0. So compare, after those steps, sentences that it was trained on with new ones of the same length:
 
 # %%
 learnt, with_attention = by_model(stored["learnt"]["runs"]).values()
@@ -566,7 +566,7 @@ assert min(exact_on_new(learnt, 10)) > max(exact_on_new(small, 10)) + 50
 assert max(exact_on_new(learnt, 15)) < 50 < 98 < min(exact_on_new(with_attention, 15))
 
 # %% [markdown]
-# (Brackets hold the lowest and the highest of the seeds listed above; without them all agree, or there is one.) Most of the fall within the trained lengths was slow learning: up to ten words, time cures it. At fifteen words something else is left. The vector *can* hold such sentences, for those of the training come back without a mistake, after 25 readings each. But the way of packing them that RNNenc has found does not carry over to every new sentence: with every seed recorded, fewer than half of those come out right, while RNNsearch, after as many steps, makes no mistake there. Beyond the trained lengths both fall. The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
+# (Brackets hold the lowest and the highest of the seeds listed above; without them all agree, or there is one.) Most of the decline within the trained lengths was slow learning: up to ten words, longer training removes it. At fifteen words another cause remains. The vector *can* hold such sentences, for the training sentences are translated without a mistake, after it has read each of them 25 times. But the way of packing them that RNNenc has found does not carry over to every new sentence: with every seed recorded, fewer than half of those come out right, while RNNsearch, after as many steps, makes no mistake there. Beyond the trained lengths both fall. The published curves of Cho, van Merriënboer, Bahdanau and Bengio (2014), on real text and after far more training, fall with length too.
 #
 # On **real captions**, Multi30k from English to French, the stored RNNenc writes:
 
@@ -583,7 +583,7 @@ for example in sorted(first["examples"], key=lambda example: len(example["source
     print(f"source  {example['source']}\nright   {example['reference']}\nwritten {example['written']}\n")
 
 # %% [markdown]
-# The kind of scene is right, and most details are not those of the source. (`<unk>` stands for a rare word.)
+# The kind of scene is right, but most details are not those of the source. (`<unk>` stands for a rare word.)
 #
 # ## The ladder
 #
@@ -641,7 +641,7 @@ figures.still(
 )
 
 # %% [markdown]
-# The source saves most of the bits. The remaining ones did not fit through $c$, or were not learned. Here is the same number by the length of the source:
+# The source saves most of the bits. The remaining ones did not fit through $c$, or were not learned. Here are the bits per word by length of the source:
 
 # %%
 for low, high in ((4, 7), (8, 11), (12, 15)):
@@ -734,7 +734,7 @@ print("we have just built course.models.Seq2Seq without attention")
 #
 # <details><summary>Answer</summary>
 #
-# The mean of the *embeddings* would forget the order. The mean of the *states* does not, because each state depends on the order of what was read before it. And every word now has a state close to it in the mean, so a gradient reaches the first word by a short way; through the last state it has to pass 59 steps. It is still one vector of $D$ numbers: the bottleneck stays.
+# The mean of the *embeddings* would forget the order. The mean of the *states* does not, because each state depends on the order of what was read before it. And every word now has a state close to it in the mean, so a gradient reaches the first word by a short path; through the last state it has to pass 59 steps. It is still one vector of $D$ numbers: the bottleneck stays.
 #
 # ```python
 # import torch

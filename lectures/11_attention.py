@@ -35,7 +35,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## Keep all states
 #
-# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder lived on the last one. A human translator works differently, and looks back before each word at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
+# In lecture 10 the encoder's states $h_1 \dots h_{S-1}$ were thrown away, and the decoder had only the last one. A human translator works differently: before writing each word, the translator looks back at the part of the source that it comes from. So keep all the states, and give each step $t$ of the decoder **its own summary** $c_t$: an average of the
 # states, in which the states that matter now weigh most. The network learns what matters (Bahdanau, Cho and Bengio, 2015).
 #
 # Attention takes three lines. The decoder's state $s$ is the **query**. It is compared with every $h_i$, the **keys**, and the answer is an average of the **values**, which are the same $h_i$ again.
@@ -57,7 +57,7 @@ device = best_device() if is_full else torch.device("cpu")
 # | $\alpha_{ti}$ | attention weight: from 0 to 1, each row sums to 1 | $(T, S)$ in all | `weights` |
 # | $c_t$ | the context of step $t$ | $(D_h)$ | `contexts` |
 #
-# By hand, with the simplest score, the dot product. Four source words, states of $D = 3$ numbers:
+# Compute it by hand, with the simplest score, the dot product, for four source words and states of $D = 3$ numbers:
 
 # %%
 memory = torch.tensor([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # (S=4, D=3)
@@ -109,7 +109,7 @@ for b in range(B):
             additive[b, t, i] = v @ torch.tanh(W_q @ states[b, t] + W_k @ memory[b, i])
 
 # %% [markdown]
-# Then all pairs at once. In the additive score the two products are computed once per word, not once per pair; broadcasting over a new axis adds every one to every other.
+# Then compute all pairs at once. In the additive score the two products are computed once per word, not once per pair; broadcasting over a new axis adds every one to every other.
 
 # %%
 all_bilinear = states @ W @ memory.transpose(1, 2)  # (B, T, S)
@@ -196,7 +196,7 @@ with torch.no_grad():
 #
 # (Luong and others put one more layer before the output: $\tilde h_t = \tanh(W_c [c_t; s_t])$.) Then, under teacher forcing, all states $s_1 \dots s_T$ are known before any attention is computed, and the attention of all steps takes a few matrix products. We take this one.
 #
-# One step of the decoder, drawn.
+# Here is one step of the decoder as a drawing.
 
 # %%
 figures.machine("seq2seq_attention")
@@ -276,7 +276,7 @@ class RNNsearch(nn.Module):
 # %% [markdown]
 # ## With and without
 #
-# The data of lecture 10: sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. Both have the same width, the same batches and the same number of steps.
+# We use the data of lecture 10, sentences of 4 to 15 words. **RNNsearch** is the class above. **RNNenc** is lecture 10's model with the same bidirectional encoder, $c$ at every step. Both have the same width, the same batches and the same number of steps.
 
 # %%
 from course.data.translation_pair import TranslationConfig, translation_pairs, translation_vocabularies
@@ -381,7 +381,7 @@ assert min(results["RNNsearch"][length].bleu for length in (5, 10, 15)) > 95
 #
 # ## Where does it look?
 #
-# The weights are a by-product that we can read. The sentence below is fed in with its right translation; for each French word, the bars show the English words that were looked at. **Predict, then run:** where will it look for an adjective such as *rouges*, at *red* or at the noun whose gender and number it must take? And for the *de* inside *bonshommes de neige*, which is one word in English?
+# The weights are a by-product that we can read. The sentence below is fed in with its right translation; for each French word, the bars show the English words that it attended to. **Predict, then run:** where will it look for an adjective such as *rouges*, at *red* or at the noun whose gender and number it must take? And for the *de* inside *bonshommes de neige*, which is one word in English?
 
 # %%
 readable = [pair for pair in tests[10] + tests[15] if len(pair.target) <= 18]
@@ -411,7 +411,7 @@ assert pair.source[weights[pair.target.index("rouges")].argmax()] == "red"
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# At the adjective, which says the colour; gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: after *bonshommes* it follows by itself. The **gold alignment** (the true one, which the generator wrote down) links it to *snowmen*; the model may look there, or anywhere, and spreads its weights.
+# It will look at the adjective, which says the colour. Gender and number are known by then, from the decoder's own state, or from $h_i$ at the adjective, which has read the noun too. For *de* there is nothing to look up: it follows *bonshommes* without any help from the source. The **gold alignment** (the true one, which the generator wrote down) links it to *snowmen*. The model may look there or anywhere else, so it spreads its weights.
 #
 # </details>
 #
@@ -439,7 +439,7 @@ explore(translate, source=source, kind=choice("model", ["RNNsearch", "RNNenc"]))
 # %% [markdown]
 # ## Right or wrong?
 #
-# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number on it. The model's links $A$ are the strongest weight of each target word;
+# A map that looks sensible proves little. For this pair of languages the truth is known: the generator wrote down which word translates which. Flip the switch *show the gold alignment*. The **alignment error rate** (Och and Ney, 2003) puts a number on it. The model's links $A$ connect each target word to the source word with the largest weight;
 # $S_\text{sure}$ are the **sure** links of the truth, $P \supseteq S_\text{sure}$ the **possible** ones (a target word that renders several source words, as *danseront* does *will dance*, may be linked to any of them):
 #
 # $$\text{AER} = 1 - \frac{|A \cap S_\text{sure}| + |A \cap P|}{|A| + |S_\text{sure}|}.$$
@@ -450,7 +450,7 @@ explore(translate, source=source, kind=choice("model", ["RNNsearch", "RNNenc"]))
 # | $S_\text{sure}$ | the sure links (Och and Ney write $S$, here the length of the source) | `sure` |
 # | $P$ | the possible links, the sure ones among them | `possible` |
 #
-# By hand: three links found, two sure, three possible.
+# Compute it by hand for three links found, two sure and three possible ones.
 
 # %%
 from course.evaluation import alignment_error_rate
@@ -581,9 +581,9 @@ assert max(at_length(enc, 15, "bleu")) < 90 < 95 < min(at_length(search, 15, "bl
 assert 2 * max(at_length(enc, 20, "bleu")) < min(at_length(search, 20, "bleu"))
 
 # %% [markdown]
-# The shape is the paper's: without attention quality falls from the start; with it, it holds over the trained lengths and falls beyond, and training on longer sentences moves that limit. The size of the gap is not the paper's. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines tell the two apart: once both have learned their training sentences, after ten times the steps, ten words are no longer too many for RNNenc, fifteen still are, and at twenty RNNsearch is more than twice as good.
+# The shape is the paper's: without attention, quality falls from the start. With attention, it holds over the trained lengths and falls beyond them, and training on longer sentences moves that limit. The size of the gap is not the paper's. In the figure RNNenc has not learned even its training sentences, so its curves show the bottleneck *and* how much more slowly it learns. The last two lines separate these two effects. Once both have learned their training sentences, after ten times the steps, ten words are no longer too many for RNNenc, but fifteen still are. At twenty words, RNNsearch is more than twice as good.
 #
-# Real text: **Multi30k**, captions from English to French, translated by models of about the same size. These results are stored, too.
+# Does this hold on real text? **Multi30k** has captions from English to French, translated here by models of about the same size. These results are stored, too.
 
 # %%
 captions = recorded_results("captions_small")
@@ -604,7 +604,7 @@ for written in list(zip(*of_first_seed.values(), strict=True))[:3]:
 # %% [markdown]
 # ## Where it breaks
 #
-# **Attention does not make the networks faster.** The decoder waits for its last word, and the encoder for its last state: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. The record of `python -m course.clocks` has the time of one core for two passes: *reading*, the encoder of this lecture, and *looking*, the additive attention of $S$ steps of the decoder over $S$ words. If time grows as a power of $S$, the power is the slope between two lengths in logarithmic axes:
+# **Attention does not make the networks faster.** The decoder waits for the word before, and the encoder for the state before: $h_i$ needs $h_{i-1}$. Attention shortened the path of the *information*, not the chain of *computation*. The record of `python -m course.clocks` has the time of one core for two passes: *reading*, the encoder of this lecture, and *looking*, the additive attention of $S$ steps of the decoder over $S$ words. If time grows as a power of $S$, then on logarithmic axes the slope between two lengths is that power:
 
 # %%
 from course.clocks import read_recorded, slope
@@ -620,7 +620,7 @@ assert abs(slopes["reading"] - 1) < 0.2
 assert abs(slopes["looking"] - 2) < 0.3
 
 # %% [markdown]
-# Reading grows in proportion to the length and cannot be spread over more cores, because each step waits. The looks are a few products that can be spread, but they grow with $S \cdot T$, the number of pairs, here with the square of $S$; that will matter later. And why should only a decoder look, and only at another sentence? Lecture 12 asks what remains if *everything* looks and *nothing* waits.
+# The time for reading grows in proportion to the length, and the work cannot be spread over more cores, because each step waits for the one before. Attention takes a few products that can be spread, but they grow with $S \cdot T$, the number of pairs, here with the square of $S$; that will matter later. And why should only a decoder attend, and only to a different sentence? Lecture 12 asks what remains if *every* word attends and *nothing* waits.
 #
 # ## The ladder
 #
@@ -660,7 +660,7 @@ for name, value in bits.items():
 assert bits["RNNsearch, with source"] < bits["RNNenc, with source"] < bits["GRU, without source"]
 
 # %% [markdown]
-# A translator answers a different question from a language model's, so the course's ladder stays where it was after lecture 09:
+# A translator answers a different question from a language model, so the course's ladder stays where it was after lecture 09:
 
 # %%
 figures.rungs("LSTM")
@@ -718,7 +718,7 @@ print("we have just built course.models.Seq2Seq with additive attention")
 #
 # <details><summary>Answer</summary>
 #
-# Everywhere alike: all scores are zero. The context is the mean of the states, the same at every step.
+# Everywhere equally: all scores are zero. The context is the mean of the states, the same at every step.
 #
 # </details>
 #
@@ -734,7 +734,7 @@ print("we have just built course.models.Seq2Seq with additive attention")
 #
 # <details><summary>Answer</summary>
 #
-# Let the key of position $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. The length costs nothing: there is no state that everything must pass through. What the network has to learn is to know *where* it is.
+# Let the key of position $i$ be the one-hot vector of $i$, and the query of step $t$ a large multiple of the one-hot vector of $n + 1 - t$. Then one score is large and the others are zero, and the softmax picks one letter. Length is no obstacle: there is no state that everything must pass through. All the network has to learn is *where* in the string it is.
 #
 # ```python
 # import torch

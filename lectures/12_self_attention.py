@@ -48,15 +48,15 @@ assert torch.isclose(loss, -probs.prod().log() / 3)
 loss
 
 # %% [markdown]
-# Lecture 11 cured the bottleneck between two texts: a decoder's state looked back at all states of the encoder. Now let one text look back at itself. Make three changes, one at a time:
+# Lecture 11 removed the bottleneck between two texts: the decoder's state attended to all states of the encoder. Now let one text attend to itself. Make three changes, one at a time:
 #
 # 1. Replace $h_3$ by $\sum_j \alpha_{3j}\, h_j$, a weighted mean of the network's *own* states. Anything far back is now one step away. But the states still wait for each other.
 # 2. Replace it by $\sum_j \alpha_{3j}\, c_j$: look at the *words* instead of the states. All words are there from the beginning; nothing waits.
-# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it has to give (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, but is no noun itself.
+# 3. $h_3 = \sum_j \alpha_{3j}\, v_j$ with $\alpha_{3\cdot} = \text{softmax}(q_3 \cdot k_1,\ q_3 \cdot k_2,\ q_3 \cdot k_3)$: give each word three roles. What it asks for (its **query**), what it can be found by (its **key**), and what it contributes (its **value**) are different things. In *I ate an apple because it was tasty* the word *it* should look for a noun, but is no noun itself.
 #
 # $$q_i = W_q c_i, \qquad k_i = W_k c_i, \qquad v_i = W_v c_i$$
 #
-# (Some notes write $q_i = f(W_q c_i)$, with a function $f$ for each number. The Transformer takes none.)
+# (Some notes write $q_i = f(W_q c_i)$, with a function $f$ that is applied to each number. The Transformer uses none.)
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -121,7 +121,7 @@ another @ value
 # %% [markdown]
 # ## The smallest self-attention
 #
-# Now from words to outputs, with three different sizes $T = 5$, $D = 6$, $d_k = 4$. First as a loop: each word makes a query, it and each earlier word get a score, the scores become weights, and the values are mixed.
+# Now go from words to outputs, with three different sizes $T = 5$, $D = 6$, $d_k = 4$. The first version is a loop: each word makes a query, it and each earlier word get a score, the scores become weights, and the values are mixed.
 
 # %%
 B, T, D, d_k = 2, 5, 6, 4
@@ -140,13 +140,13 @@ by_loop = torch.stack(rows)  # (T, D)
 by_loop.shape
 
 # %% [markdown]
-# The route of one word, drawn for three words.
+# The drawing shows the route of one word, for a text of three words.
 
 # %%
 figures.machine("queries_keys_values")
 
 # %% [markdown]
-# **A question:** which boxes must be drawn again for the third word's query, and which are there already?
+# **A question:** which boxes must be computed for the third word's query, and which have already been computed?
 #
 # ## The same in tensors
 #
@@ -221,7 +221,7 @@ for n_words in (37, 74):
     )
 
 # %% [markdown]
-# The number of parameters does not depend on $T$ at all: the same three matrices meet every word, and the same comparison every pair of words. So any length fits:
+# The number of parameters does not depend on $T$ at all: the same three matrices are applied to every word, and the same comparison to every pair of words. So any length fits:
 
 # %%
 for n_words in (1, 5, 500):
@@ -242,7 +242,7 @@ assert torch.allclose(products, keys.norm(dim=1) * q.norm() * cosines, atol=1e-6
 products, cosines
 
 # %% [markdown]
-# The first key points exactly where $q$ points, the second is only long, and the dot product prefers the second. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another: nothing could be ignored. With dot products a word can learn a long key, which is noticed by many queries, and a long query, which makes the weights sharp. Models that do use cosines multiply them by a learned number.
+# The first key points exactly where $q$ points. The second is merely longer, yet the dot product prefers it. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another: nothing could be ignored. With dot products a word can learn a long key, which gets large weights from many queries, and a long query, which makes its own weights sharp. Models that do use cosines multiply them by a learned number.
 
 # %% [markdown]
 # ## Why √d_k
@@ -310,7 +310,7 @@ mask = is_past & real[:, None, :]  # (B, T, T)
 mask[1].int()
 
 # %% [markdown]
-# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Change the *last* word: whose weights move, if the mask comes after the softmax?
+# Why $-\infty$ before the softmax, and not 0 after it? **Predict, then run.** Change the *last* word: which words' weights change, if the mask comes after the softmax?
 
 # %%
 text = x / 2
@@ -340,7 +340,7 @@ figures.microscope(
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# The missing mask shows here in the red frames, and in training in a loss that is too good to be true. The missing $\sqrt{d_k}$ hardly shows with two dimensions. With 64, each row puts nearly all its weight on one word from the first step, and the model learns slowly.
+# You notice the missing mask here by the red frames, and in training by a loss that is too good to be true. The missing $\sqrt{d_k}$ hardly shows with two dimensions. With 64, each row puts nearly all its weight on one word from the first step, and the model learns slowly.
 # </details>
 #
 # ## Time is no longer a loop
@@ -353,7 +353,7 @@ assert torch.allclose(torch.stack(backwards[::-1]), by_loop, atol=1e-5)
 print("computed from the last to the first, one by one: the same")
 
 # %% [markdown]
-# How long must one wait, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd records which operation depends on which, so we can measure that chain:
+# How long does the whole computation take, with any number of machines? As long as the longest chain of operations in which each needs the result of the one before. Autograd records which operation depends on which, so we can measure that chain:
 
 
 # %%
@@ -390,11 +390,11 @@ assert len({attention for _, attention in chains.values()}) == 1
 assert chains[80][0] - chains[40][0] == 2 * (chains[40][0] - chains[20][0])
 
 # %% [markdown]
-# The loop over time is gone. In its place is more work, which can be done all at once.
+# The loop over time is gone. In its place there is more work, but all of it can be done at once.
 #
 # ## Quadratic in T, linear in D
 #
-# The scores are $T^2$ dot products of width $D$, of $2D$ operations each ($D$ multiplications and $D$ additions). Mixing the values costs the same again, which makes $4T^2D$. Three projections of $2TD^2$ each are added, as in any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
+# The scores are $T^2$ dot products of width $D$, of $2D$ operations each ($D$ multiplications and $D$ additions). Mixing the values costs the same again, which makes $4T^2D$. The three projections add $2TD^2$ each, as in any layer (here $d_k = D$). Let PyTorch count what is really multiplied:
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -416,9 +416,9 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
     print(f"T = {n_words}, D = {width:3}: projections {projecting:,}, between words {attending:,}")
 
 # %% [markdown]
-# Twice as many words make four times the work between them; twice the width makes twice the work. The two are equal where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
+# Twice as many words make four times the work between words; twice the width makes twice that work. Attention and projections cost the same where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
 #
-# And in time, against PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). **Predict, then run:** where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. Which two slopes do you expect for long texts?
+# How does attention compare in time with PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). **Predict, then run:** where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. Which two slopes do you expect for long texts?
 
 # %%
 from course.clocks import read_recorded, slope
@@ -461,7 +461,7 @@ figures.still(
 # %% [markdown]
 # The RNN takes $T$ rounds, each too small to keep even one core busy. Attention takes one round of $4T^2D$ operations, and for short texts its projections cost more than that. For short texts the loop is slower; for long texts, on a single core, the quadratic cost catches up. Where thousands of units compute at once, as on a GPU, the crossing moves far to the right: attention's work can be spread, and the RNN's rounds cannot.
 #
-# Memory grows as well: written out, the weights of one text need $T^2$ numbers per layer, at 100,000 words $4 \cdot 10^{10}$ bytes in float32. Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
+# Memory grows as well. Written out, the weights of one text need $T^2$ numbers per layer; for 100,000 words these are $4 \cdot 10^{10}$ bytes in float32. Kernels that never write the matrix down (Dao and others, 2022) save the memory, but the time still grows with $T^2$.
 #
 # ## Where it breaks: no order
 #
@@ -554,12 +554,9 @@ print(f"self-attention {bits:.2f} bits per token")
 figures.rungs("self-attention", new=("self-attention",), live={"self-attention": bits})
 
 # %% [markdown]
-# The diamond stands far to the right of its bar, because another model stands under the rung's name: four heads and rotary
-# positions (lecture 13), twice as wide, and five times as many steps on eight times as many stories. What the page's own model
-# lacks most is not training: lecture 13 gives it heads and positions, and with no step more it comes over halfway. The lower half
-# of the picture says what looking back buys: at *things* every rung before lost more than a bit, and this one loses next to nothing.
+# The diamond stands far to the right of its bar, because the bar belongs to a different model: it has four heads and rotary positions (lecture 13), is twice as wide, and was trained for five times as many steps on eight times as many stories. Training is not what this page's model lacks most. Lecture 13 gives it heads and positions, and without any further steps it covers more than half of the distance. The lower half of the picture shows what attention gains: at *things* every earlier rung lost more than a bit, and this one loses almost nothing.
 #
-# It has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, beside a GRU that was trained for as many steps:
+# This model has one attention, no state and no order. Where is it good, and where is it not? Here are the bits above the floor by the kind of word that came next, beside a GRU that was trained for as many steps:
 
 # %%
 read, following = test_stories.tokens[:, :-1], test_stories.tokens[:, 1:]
@@ -575,7 +572,7 @@ assert above["self-attention"]["things"] < above["GRU"]["things"] / 2
 assert above["self-attention"]["verbs"] > above["GRU"]["verbs"] + 0.5
 
 # %% [markdown]
-# The things, which the GRU's state did not hold all at once, are found by one attention: the verb makes the query, and the thing's key answers from wherever it stands. Agreement and full stops need the order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came up before, and read its row:
+# The GRU's state could not hold all the things at once, but a single attention finds them: the verb makes the query, and it matches the thing's key wherever the thing stands. Agreement and full stops depend on word order, and there the recurrent network is far ahead. Here is where the trained model looks, in a story that it has not seen. Find a verb whose thing came up before, and read its row:
 
 # %%
 story = test_stories.tokens[2, :19]
@@ -592,7 +589,7 @@ figures.attention(looks, read_words, caption="The one head of the trained model,
 # %% [markdown]
 # ## Two heads of a real model
 #
-# SmolLM2, met in lectures 01, 03 and 04, holds 270 attentions like today's, nine side by side in each of thirty layers (lecture 13 calls them **heads**). Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
+# SmolLM2, met in lectures 01, 03 and 04, has 270 attentions like today's, nine side by side in each of thirty layers. (Lecture 13 calls them **heads**.) Here are two of them on *I ate an apple because it was tasty*, and one on the review with its *their*. The weights are recorded; where the package is installed, `look` takes any text, layer and head.
 #
 # **Predict, then run.** Which word do you look back to when you read *it*? Which word must a model find at *Their*?
 
@@ -617,7 +614,7 @@ assert found[16, 0][0] == " because"
 assert " restaurant" in found[13, 8][:2]
 
 # %% [markdown]
-# In one head, *it* finds the *apple*. Another looks one word back. And over 28 tokens *Their* finds *The restaurant*. We searched all 270 heads for these; most are not so easily read. The first two, in full:
+# In one head, *it* attends to *apple*. Another looks one word back. And *Their* finds *The restaurant* 28 tokens back. We searched all 270 heads for these; most are not so easily read. Here are the first two, in full:
 
 # %%
 figures.attention(
@@ -639,7 +636,7 @@ assert sum(share > 0.25 for share in to_first) == 4
 #
 # ## The same in the library
 #
-# Today's function, with its $\sqrt{d_k}$, against `course.models` and against PyTorch, on random weights:
+# Compare today's function, with its $\sqrt{d_k}$, with `course.models` and with PyTorch, on random weights:
 
 # %%
 Q, K, V = (torch.randn(B, T, width, generator=generator) for width in (d_k, d_k, D))

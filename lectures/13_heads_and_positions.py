@@ -45,7 +45,7 @@ assert torch.equal(found, half @ torch.stack([tickets, nora]))
 found
 
 # %% [markdown]
-# The average of nora and tickets is the average of tickets and nora: which of them is the person is lost. Two heads of half the width, each with its own weights and its own part of the values, keep them apart:
+# The average of nora and tickets is the same as the average of tickets and nora, so the information which of them is the person is lost. Two heads of half the width, each with its own weights and its own part of the values, keep them apart:
 
 # %%
 looks_at_who, looks_at_what = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
@@ -80,7 +80,7 @@ figures.machine("heads")
 # %% [markdown]
 # **A question:** with one head instead of three, which shapes change, and which matrices?
 #
-# First with a loop over heads: $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
+# First we use a loop over heads, with $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
 
 # %%
 B, T, H, d_k = 2, 5, 3, 2
@@ -304,7 +304,7 @@ figures.still(
 #
 # $$p_m \cdot p_n = \sum_i \cos\big((m - n)\,\omega_i\big),$$
 #
-# and moving $k$ positions on is one fixed rotation $R_k$ of every pair, the same from every start: $p_{t+k} = R_k\, p_t$. So a layer's matrix can learn "the position before".
+# and moving $k$ positions on is one fixed rotation $R_k$ of every pair, the same from every start: $p_{t+k} = R_k\, p_t$. So a layer's matrix can learn to point to "the position before".
 
 # %%
 omega = 10_000 ** (-torch.arange(0, 64, 2, dtype=torch.float64) / 64)
@@ -429,7 +429,7 @@ assert torch.allclose(together.norm(dim=-1), q.norm().expand(9))  # lengths stay
 together.shape
 
 # %% [markdown]
-# Values are not rotated: a word gives the same wherever it stands. A warning, if you load weights from elsewhere: some code bases pair dimension $i$ with $i + d_k/2$ instead of its neighbour. Both work, but not with each other's weights.
+# Values are not rotated: a word contributes the same value wherever it stands. A warning if you load other people's weights: some code bases pair dimension $i$ with $i + d_k/2$ instead of its neighbour. Both work, but not with each other's weights.
 #
 # Now try it yourself. In the upper part, shuffle the sentence and see whose vector changes, for each kind of position. In the lower part, move $m$ and $n$ together, so that $m - n$ stays the same.
 
@@ -544,7 +544,7 @@ figures.still(
 figures.rungs("self-attention", live={"self-attention": bits["4 heads, rotary"]})
 
 # %% [markdown]
-# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) That RoPE comes first holds for this one layer and these 300 steps; others have found other orders on other texts. (At full scale, with 1,200 steps on the same stories, the two that know distances still beat having none, as the cell above asserts; the sines no longer do. That was one seed.)
+# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) RoPE comes first here, with one layer and 300 steps; other studies have found different orders on different texts. (At full scale, with 1,200 steps on the same stories, the two kinds that depend on distance still beat having no positions, as the cell above asserts, but the sines no longer do. That was one seed.)
 #
 # ## What heads look at
 #
@@ -601,7 +601,7 @@ for kind in ("full stops", "verbs", "she, he", "things"):
     print(f"{kind:10}", "  ".join(f"head {h} {more[kind]:5.2f}" for h, more in enumerate(needed, start=1)))
 
 # %% [markdown]
-# Nothing told the heads to divide the work, but they did, roughly: full stops depend most on one head, things on others, and some work is shared. A negative number means that the prediction there is better without this head.
+# Nothing told the heads to divide the work, but roughly they did: full stops depend most on one head, things on others, and some kinds of word depend on several. A negative number means that the prediction there is better without this head.
 
 # %%
 most_needed = {kind: max(range(4), key=lambda h: needed[h][kind]) + 1 for kind in ("full stops", "things")}
@@ -622,7 +622,7 @@ figures.attention(
 # %% [markdown]
 # ## Heads of a real model
 #
-# SmolLM2 has thirty layers of nine heads, and rotary positions. What do its 270 heads look at? A text that says nothing shows it best: 24 random tokens, and then the same 24 once more (eight such texts). While a head reads them for the second time, how much of its weight does it give to the token *before*? And how much to the token that *followed* when the present token came for the first time? (The means are recorded with the other weights of lecture 12.)
+# SmolLM2 has thirty layers of nine heads, and rotary positions. What do its 270 heads look at? Meaningless text shows this best: 24 random tokens, and then the same 24 once more (eight such texts). At the second reading, how much of its weight does a head give to the token *before*? And how much does it give to the token that *followed* the first occurrence of the present token? (The means are recorded with the other weights of lecture 12.)
 #
 # **Predict, then run.** Does any head do the second? What would that be good for?
 
@@ -644,7 +644,7 @@ assert first["word before"] < first["copies"]
 
 # %%
 drawing, panels = plt.subplots(2, 1, figsize=(7, 3.6), sharex=True)
-titles = "share of weight on the token before", "share of weight on the token that followed last time"
+titles = "fraction of weight on the token before", "fraction of weight on the token that followed last time"
 for panel, title, share in zip(panels, titles, found.values(), strict=True):
     image = panel.imshow(share.T, cmap="cividis", vmin=0, vmax=1, extent=(0.5, 30.5, 9.5, 0.5))
     panel.set(ylabel="head", yticks=(1, 5, 9))
@@ -656,13 +656,13 @@ figures.still(
     drawing,
     alt="Two maps of all 270 heads by layer. Most are dark. Heads that look at the word before are spread over the layers, "
     f"from layer {first['word before']} on; heads that copy stand in layers {first['copies']} and later.",
-    caption="Every head of SmolLM2, one cell each: the share of its weight that goes to the token before, and to the token that followed last time.",
+    caption="Every head of SmolLM2, one cell each: the fraction of its weight that goes to the token before, and to the token that followed last time.",
 )
 
 # %% [markdown]
-# Several heads copy. A head that looks at what followed last time is called an **induction head** (Elhage and others, 2021; Olsson and others, 2022). It is good for everything that comes back in a text: names, formulas, quotations. It cannot work alone. To find the place it must look for a position whose *word before* is the present word, so a head in an earlier layer has to note at each position which word stood before it. Indeed the copying heads come late, and the first head that looks at the word before comes early.
+# Several heads copy. A head that looks at what followed last time is called an **induction head** (Elhage and others, 2021; Olsson and others, 2022). It helps to predict everything that recurs in a text: names, formulas, quotations. It cannot work alone. It must look for a position whose *previous word* is the present word, so a head in an earlier layer has to record at each position which word stood before it. Indeed, the copying heads are in late layers, and the first head that looks one word back is in an early layer.
 #
-# Here are one of each kind at work on names that no model has read, *Ilka Brunnhild Osmotar*. Choose the second head, and look at the second mention:
+# Here is one head of each kind, reading names that no model has seen, *Ilka Brunnhild Osmotar*. Choose the second head, and look at the second mention:
 
 # %%
 pieces = cut(TWICE)
@@ -680,7 +680,7 @@ for t in range(second, len(pieces)):
 assert copying[second + 1 : -1].argmax(-1).tolist() == list(range(2, len(pieces) - second))
 
 # %% [markdown]
-# At its first reading, with nothing to copy, this head rests on the first token. So does it at the second *Il*, which stands in the text with a space and is another token than the first. Does the model *use* what such heads find? Compare what it expects after *In the evening Ilka*, without the first sentence and with it:
+# At the first mention there is nothing to copy, and this head attends to the first token. It does the same at the second *Il*, which is preceded by a space and is therefore a different token from the first. Does the model *use* what such heads find? Compare what it expects after *In the evening Ilka*, without the first sentence and with it:
 
 # %%
 alone, told = (
@@ -694,7 +694,7 @@ print(f"P(Brunnhild): alone {alone.probability:.1e}, after the first sentence {t
 assert told.probability > 1000 * alone.probability
 
 # %% [markdown]
-# After one mention the name is nearly a billion times as likely. (That the model copies is shown; which of its heads did it, only ablation could show.)
+# After one mention the name is nearly a billion times as likely. (This shows that the model copies. Only ablation could show which of its heads do it.)
 #
 # ## Where it breaks: longer than in training
 #
@@ -732,24 +732,25 @@ for kind, (before, after) in gaps.items():
 #
 # - *learned*: the rows from 30 on were never trained. They are random, and worse than nothing.
 # - *sinusoidal*: the vectors exist, but no layer has ever met them.
-# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new; with rotation they cost something.
+# - *relative* and *rotary*: a distance of three is a distance of three anywhere, and most of what matters is near. Only the far distances are new, and with rotation they cost some bits.
 
 # %%
 lost = {kind: late_cost - early_cost for kind, (early_cost, late_cost) in gaps.items()}
 assert min(lost["learned"], lost["sinusoidal"]) > max(lost["relative"], lost["rotary"]) + 0.5
 
 # %% [markdown]
-# Three later ideas for texts longer than those of training. **ALiBi** (Press and others, 2022) has no positions at all: each head
-# subtracts a fixed multiple of the distance from every score. **NoPE** (Kazemnejad and others, 2023) means none whatever, in a
-# decoder: its mask already tells a word how many stand before it, and on their tasks it carried over to longer texts better than any
-# other. **Position interpolation** (Chen and others, 2023) squeezes a long text's rotary positions into the range that
-# was trained, $t \to t\,T_{\text{trained}}/T$: angles between known ones instead of new ones, and a little more training (fewer
-# than 1,000 steps, they report).
+# Three later ideas are meant for texts longer than those of training. **ALiBi** (Press and others, 2022) has no
+# position vectors: each head subtracts a fixed multiple of the distance from every score. **NoPE** (Kazemnejad and
+# others, 2023) is a decoder without any positions. Its mask already tells a word how many words stand before it, and on
+# the authors' tasks it generalised to longer texts better than any other method. **Position interpolation** (Chen and
+# others, 2023) squeezes a long text's rotary positions into the range that was trained, $t \to
+# t\,T_{\text{trained}}/T$. The model then meets angles between known ones instead of new ones, and needs only a little
+# more training (fewer than 1,000 steps, they report).
 
 # %% [markdown]
 # ## The same in the library
 #
-# `multi_head` of this lecture, with its four matrices, against `course.models.MultiHeadAttention` and against PyTorch's; then with our rotation inside.
+# Compare `multi_head` of this lecture, with its four matrices, with `course.models.MultiHeadAttention` and with PyTorch's; then with our rotation inside.
 
 # %%
 layer = MultiHeadAttention(D, H)

@@ -3,7 +3,7 @@
 #
 # **You will be able to**
 #
-# - build a block from attention, a small network, two residuals and two norms, and say what each prevents;
+# - build a block from attention, an MLP, two residuals and two norms, and say what each prevents;
 # - settle over which axis LayerNorm averages, by code;
 # - tell post-norm from pre-norm, and encoder from decoder from encoder-decoder;
 # - count the parameters of BERT and of GPT-3 from their sizes, term by term;
@@ -33,7 +33,7 @@ is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a
 device = best_device() if is_full else torch.device("cpu")
 
 # %% [markdown]
-# These are the symbols of this lecture; most of them are known:
+# These are the symbols of this lecture; you know most of them:
 #
 # | symbol | meaning |
 # |---|---|
@@ -76,11 +76,11 @@ figures.prediction(
 print([round(value, 2) for value in without_residual])
 
 # %% [markdown]
-# After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The solution is short: keep what was there, and *add* what was found.
+# After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The solution is simple: keep what was there, and *add* the layer's output.
 #
 # $$X \leftarrow X + \text{Attention}(X)$$
 #
-# It is the cell of the LSTM again: do not rewrite, add. This **residual** path has the derivative 1, so gradients also pass from the last block to the first.
+# This is the idea of the LSTM's cell again: do not rewrite, add. This **residual** path has the derivative 1, so gradients also pass from the last block to the first.
 
 # %%
 x, with_residual = words, [likeness(words)]
@@ -149,7 +149,7 @@ for reading, axes in readings.items():
     print(f"{reading:36}{torch.allclose(ours, theirs, atol=1e-5)}")
 
 # %% [markdown]
-# **Each word by itself**: $D$ numbers in, one mean, one variance. (Where words are columns, that is "column by column".) To see that nothing else enters, change everything but one word: the output of that word stays the same.
+# LayerNorm normalises **each word by itself**: it takes one mean and one variance over that word's $D$ numbers. (Where words are columns, that is "column by column".) To see that nothing else enters, change everything but one word: the output of that word stays the same.
 
 # %%
 changed = torch.randn_like(embedding)
@@ -179,7 +179,7 @@ print(f"mean {theirs[3, 2].mean():z.4f}, variance {theirs[3, 2].var(unbiased=Fal
 figures.machine("block")
 
 # %% [markdown]
-# **A question:** on which side is there a way from bottom to top that meets nothing but sums? What does that mean for a gradient?
+# **A question:** on which side is there a path from bottom to top that meets nothing but sums? What does that mean for a gradient?
 
 
 # %%
@@ -212,7 +212,7 @@ class Block(nn.Module):
 # %% [markdown]
 # ### What each part is for
 #
-# Stacks of twelve such blocks read stories for 60 steps, from the same start. Three of them, with no norm, post-norm and pre-norm, have a high learning rate (0.03) from the first step on. A stack without residuals has a rate of 0.01. Another one, with post-norm, reaches the same rate slowly (a **warm-up**). **Predict, then run.** Which of them learn? (A model that knows only how frequent each word is stands on the unigram's rung: 6.24 bits, which are 4.3 nats.)
+# Five stacks of twelve such blocks are trained on stories for 60 steps, from the same start. Three of them, with no norm, post-norm and pre-norm, have a high learning rate (0.03) from the first step on. A stack without residuals has a rate of 0.01. A second stack with post-norm reaches the same 0.01 slowly (a **warm-up**). **Predict, then run.** Which of them learn? (A model that knows only how frequent each word is reaches the unigram's rung: 6.24 bits, which are 4.3 nats.)
 
 # %%
 from course.data.shuffling import ShuffledStories
@@ -301,7 +301,7 @@ assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
 # | decoder | every word sees itself and what precedes it | generating: the next token | GPT (lecture 15); GPT-4o, behind ChatGPT, is one too |
 # | encoder-decoder | the decoder also looks at the encoder's output: **cross-attention**, queries from the decoder, keys and values from the encoder | one text into another: translation | the Transformer of 2017 (lecture 18) |
 #
-# Between them they do nearly all that is done with text: translate, answer questions, summarise, continue a text, correct spelling and grammar, find names, find what a pronoun refers to, judge a review or sort texts by subject, change a style.
+# Between them, they do nearly every task with text: translate, answer questions, summarise, continue a text, correct spelling and grammar, find names, find what a pronoun refers to, judge a review or sort texts by subject, change a style.
 #
 # Which word sees which can be measured: change one input, and note which outputs move.
 
@@ -375,7 +375,7 @@ def block_parameters(D: int, F: int) -> int:
 
 n_built = sum(p.numel() for p in Block(24, 4, "pre-norm").parameters())
 assert block_parameters(24, 96) == 12 * 24**2 + 13 * 24 == n_built
-print(f"{n_built:,} in a block of width 24; share of the mlp's matrices: {8 * 24**2 / n_built:.2f}")
+print(f"{n_built:,} in a block of width 24; fraction in the mlp's matrices: {8 * 24**2 / n_built:.2f}")
 
 # %% [markdown]
 # **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Here it is term by term; lecture 17 explains its *segments* and its *pooler*:
@@ -397,7 +397,7 @@ for term, n_parameters in bert.items():
 print(f"{'all':34} {sum(bert.values()):>12,}")
 
 # %% [markdown]
-# 335 million. The paper rounds to 340; the head that fills in masked words (one more matrix $D^2$, a norm, and a bias per token of the vocabulary) adds another million. Now **GPT-3** (quoted: 96 layers, width 12,288, 96 heads of 128, texts of 2048, 175 billion). Its vocabulary is GPT-2's, and its output matrix is its embedding, counted once.
+# That makes 335 million. The paper rounds to 340; the head that fills in masked words (one more matrix $D^2$, a norm, and a bias per token of the vocabulary) adds another million. Now **GPT-3** (quoted: 96 layers, width 12,288, 96 heads of 128, texts of 2048, 175 billion). Its vocabulary is GPT-2's, and its output matrix is its embedding, counted once.
 
 # %%
 head = (D * D + D) + 2 * D + V
@@ -418,7 +418,7 @@ print(f"{'all':34} {sum(gpt3.values()):>16,}")
 print(f"12 L D² alone: {12 * L * D**2 / sum(gpt3.values()):.1%}")
 
 # %% [markdown]
-# 174.6 billion, and one formula to remember: $N \approx 12 L D^2$. To check, build both without memory for the numbers (PyTorch's *meta* device keeps only shapes) and count; then ask the library's own ledger.
+# That makes 174.6 billion, and gives a formula to remember: $N \approx 12 L D^2$. To check, build both models without memory for the numbers (PyTorch's *meta* device keeps only shapes) and count; then compare with the library's own ledger.
 
 # %%
 from course.models import BERT, GPT, GPTConfig, bert_ledger, gpt_ledger
@@ -457,11 +457,11 @@ for part, colour, hatch in zip(
     widths = [share[part] for share in shares.values()]
     axes.barh(list(shares), widths, left=left, color=colour, hatch=hatch, edgecolor="white", label=part)
     left = [a + b for a, b in zip(left, widths, strict=True)]
-axes.set(xlabel="share of the parameters", xlim=(0, 1))
+axes.set(xlabel="fraction of the parameters", xlim=(0, 1))
 axes.legend(frameon=False, ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
 figures.still(
     drawing,
-    alt="Shares of the parameters: "
+    alt="Fractions of the parameters: "
     + "; ".join(
         f"{name}: " + ", ".join(f"{part} {share:.1%}" for part, share in parts.items())
         for name, parts in shares.items()
@@ -473,7 +473,7 @@ figures.still(
 # %% [markdown]
 # ## Operations
 #
-# In the forward pass, a parameter of a matrix meets every token once: one multiplication and one addition, 2 operations. In the backward pass it takes part in two products, one for the gradient of its input and one for its own: 4 more. That makes **6 per parameter and token**. The scores and the mixing of values come on top (lecture 12: $4TD$ per token and block, three times):
+# In the forward pass, each parameter of a matrix is used once per token, for one multiplication and one addition: 2 operations. In the backward pass it takes part in two products, one for the gradient of its input and one for its own: 4 more. That makes **6 per parameter and token**. The scores and the mixing of values come on top (lecture 12: $4TD$ per token and block, three times):
 #
 # $$C \approx 6N + 12\, L D T \quad \text{operations per token of training}$$
 #
@@ -496,7 +496,7 @@ assert backwards.get_total_flops() == 2 * forwards.get_total_flops()
 print(f"forwards {forwards.get_total_flops():,}, backwards {backwards.get_total_flops():,}: two to one")
 
 # %% [markdown]
-# (Biases and norms add without multiplying by a matrix; the counter leaves them out, and the formula with $N$ counts them in. They hardly matter.) What did GPT-3 cost? It read 300 billion tokens. Its paper says $3.14 \cdot 10^{23}$ operations (quoted, table D.1). A T4, the card that Colab lends, promises $65 \cdot 10^{12}$ per second at the very best (quoted from its data sheet, for 16-bit numbers).
+# (The counter ignores biases and norms, because they do not multiply by a matrix; the formula with $N$ includes them. They hardly matter.) What did GPT-3 cost? It read 300 billion tokens. Its paper says $3.14 \cdot 10^{23}$ operations (quoted, table D.1). A T4, the card that Colab lends, promises $65 \cdot 10^{12}$ per second at the very best (quoted from its data sheet, for 16-bit numbers).
 
 # %%
 from course.models.ledger import training_flops_per_token
@@ -511,7 +511,7 @@ assert f"{simple:.2e}" == "3.14e+23"
 # %% [markdown]
 # ## Memory
 #
-# In training, each parameter takes four numbers: itself, its gradient, and Adam's two running means. That is 16 bytes in float32. On top of them come the **activations**, the numbers that the forward pass must keep for the backward pass. How many are they? Autograd can tell what it keeps:
+# In training, each parameter takes four numbers: itself, its gradient, and Adam's two running means. That is 16 bytes in float32. On top of them come the **activations**, the numbers that the forward pass must keep for the backward pass. How many are they? Autograd can report what it keeps:
 
 
 # %%
@@ -657,12 +657,11 @@ for kind in ("full stops", "verbs", "she, he", "things"):
 assert above["two blocks"]["verbs"] < above["one block"]["verbs"] / 2
 
 # %% [markdown]
-# In bits the second block seems to add little so far. But look at the verbs. In *the boy behind the markets who knows the girls* … the verb agrees with the boy, and three nouns stand before it. To tell which of them is the subject, a model must first know something else about each. A stack is there for questions whose answers depend on
-# other answers. Lecture 15 trains it to the end.
+# In bits the second block seems to add little so far. But look at the verbs. In *the boy behind the markets who knows the girls* … the verb agrees with the boy, and three nouns stand before it. To tell which of them is the subject, a model must first know something else about each. Stacking helps where one answer depends on another. Lecture 15 trains the stack to the end.
 #
 # ## The same in the library
 #
-# The block of this lecture against `course.models.EncoderLayer` and PyTorch's, in both orders, with the same random weights:
+# Compare the block of this lecture with `course.models.EncoderLayer` and PyTorch's, in both orders, with the same random weights:
 
 # %%
 from course.models import EncoderLayer

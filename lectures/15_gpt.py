@@ -79,7 +79,7 @@ assert sentence.followed[2].probability > 100 * sentence.followed[0].probability
 # %% [markdown]
 # ## No cheating
 #
-# An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is standing right there, at position $t + 1$. Self-attention without a mask would learn to copy it, and nothing else. So each position may attend only to itself and to
+# An RNN could not look ahead: at step $t$ the rest of the text had not been read. Attention reads all of it at once, and the word to be predicted at position $t$ is in the input, at position $t + 1$. Self-attention without a mask would learn only to copy it. So each position may attend only to itself and to
 # the positions on its left.
 #
 # | symbol | meaning | shape |
@@ -128,7 +128,7 @@ for name, found in ways.items():
     )
 
 # %% [markdown]
-# A score of 0 is an ordinary score: $e^0 = 1$. Zeros after the softmax do not show the future directly, but the rows shrink by how much attention the future *would* have got, and that is information about it. Only $-\infty$ before the softmax treats the future as if it did not exist. (Some drawings mask "the current and the right context". They belong to a picture in
+# A score of 0 is an ordinary score: $e^0 = 1$. Zeros after the softmax do not show the future directly. But the sum of each row shrinks by the attention that the future *would* have got, and that is information about the future. Only $-\infty$ before the softmax treats the future as if it did not exist. (Some drawings mask "the current and the right context". They belong to a picture in
 # which the sequence has already been shifted by one; here position $i$ predicts token $i + 1$, so it may see token $i$.)
 #
 # ## A GPT in fewer than seventy lines
@@ -340,7 +340,7 @@ figures.still(
 )
 
 # %% [markdown]
-# Lecture 09's LSTM lost most bits on the things that come back. Here are the bits above the floor, by the kind of word that came next:
+# Lecture 09's LSTM lost most bits on the things that recur. Here are the bits above the floor, by the kind of word that came next:
 
 # %%
 from course.ladder.kinds import bits_by_kind
@@ -354,7 +354,7 @@ for kind in ("verbs", "she, he", "quotes", "things"):
     print(f"{kind:8} {above[kind]:6.3f} bits above the floor")
 
 # %% [markdown]
-# A little below zero is possible here, because we look only at positions where such a word did come: a model that expects *she* slightly too often wins where it comes, and loses where it does not. Over all positions together no model is below the floor, except by luck.
+# Values slightly below zero are possible here, because we look only at positions where such a word did come. A model that expects *she* slightly too often gains where *she* comes, and loses where it does not. Over all positions together no model is below the floor, except by luck.
 #
 # ## Where it looks
 #
@@ -398,11 +398,11 @@ figures.attention(
 )
 
 # %% [markdown]
-# A single head does it. An RNN would have had to carry five things through every word in between; here the verb's query finds the thing's key, however many words lie between.
+# A single head is enough. An RNN would have to carry five things in its state through every word in between; here the verb's query matches the thing's key, however many words lie between them.
 #
 # ## Generating with a KV cache
 #
-# To write 60 words, the loop of lecture 07 would call the model 60 times on a growing text, and each call computes the keys and values of all the old words again. They cannot have changed: no position looks to the right, so nothing at an old position depends on the new word. **Keep them**, in a **KV cache**. Then each step feeds in one token only.
+# To write 60 words, the loop of lecture 07 would call the model 60 times on a growing text, and each call would compute the keys and values of all the old words again. They cannot have changed: no position attends to its right, so nothing at an old position depends on the new word. **Keep them**, in a **KV cache**. Then each step feeds in one token only.
 
 # %%
 example = "nora had cups , hats and cats . she fed cats ."
@@ -649,9 +649,9 @@ print(f"ours: about {ours_cost:.0e}, for a language with {V} words")
 # %% [markdown]
 # ## Shakespeare once more
 #
-# The stories are small. Lecture 07's RNN also read Tiny Shakespeare, character by character. Here is what a GPT wrote, of four
-# blocks and at the setting that nanoGPT gives for a laptop, after 1, 10 and 100 % of its steps. It is the record of
-# `python -m course.shakespeare`, twenty minutes on one core.
+# The stories are simple. Lecture 07's RNN also read Tiny Shakespeare, character by character. Here is what a GPT with
+# four blocks wrote after 1, 10 and 100 % of its steps, with the settings that nanoGPT recommends for a laptop. It is
+# the record of `python -m course.shakespeare`, which takes twenty minutes on one core.
 
 # %%
 from course import shakespeare
@@ -684,9 +684,10 @@ print(
 )
 
 # %% [markdown]
-# The RNN is. That compares two trainings, not two architectures: it had read four times as much, and both saw at most 64 characters
-# back, where looking far has little to offer. With six blocks, contexts of 256 characters and many more of them, nanoGPT's
-# published model needs fewer bits than either. A Transformer wins with much text and long contexts; give it these.
+# The RNN is ahead. This compares two training runs, not two architectures: the RNN had read four times as much, and
+# both saw at most 64 characters back, so looking far back has little to offer. With six blocks, contexts of 256
+# characters and many more of them, nanoGPT's published model needs fewer bits than either. A Transformer wins when it
+# is given much text and long contexts.
 #
 # ## A real decoder
 #
@@ -706,7 +707,7 @@ figures.still(
 )
 
 # %% [markdown]
-# In lecture 03 two more words of context took an n-gram from a perplexity of 962 to 109 on newspaper text. A decoder can look back much further. Is it worth it? The letter below was written for this course, so that no model has read it. From its 33rd token on, SmolLM2 predicts every token from the $n$ tokens before it, and from nothing else.
+# In lecture 03, two words of context lowered the perplexity of n-gram models on newspaper text from 962 to 109. A decoder can look back much further. Is it worth it? The letter below was written for this course, so that no model has read it. From its 33rd token on, SmolLM2 predicts every token from the $n$ tokens before it, and from nothing else.
 #
 # **Predict, then run.** How large is the perplexity for $n = 1$? From which $n$ on does it hardly fall any more?
 
@@ -721,14 +722,14 @@ assert sorted(in_bits.values(), reverse=True) == list(in_bits.values())
 assert in_bits[16] - in_bits[32] > 0.2
 
 # %% [markdown]
-# (With a single token it is worse than a bigram would be: the model has hardly ever read a text that begins in the middle of a sentence.) The perplexity falls to the end; even from 16 to 32 tokens it loses a quarter. That is what the $T^2$ of attention is paid for. It is also why a perplexity means little without the length of the context: a long text that is cut into windows gives the first tokens of each window almost nothing to look at (lecture 03, exercise 4).
+# (With a single token it is worse than a bigram would be: the model has hardly ever read a text that begins in the middle of a sentence.) The perplexity falls all the way to the end; even from 16 to 32 tokens it falls by a quarter. This gain is what justifies attention's $T^2$ cost. It is also why a perplexity means little without the length of the context: a long text that is cut into windows gives the first tokens of each window almost nothing to look at (lecture 03, exercise 4).
 #
 # ## A task in the prompt
 #
 # GPT-2 came in four sizes, from 124 million to 1.5 billion parameters, trained on WebText: 40 GB of pages to which readers of Reddit had linked. Its paper showed that a model that only predicts the next word can be *asked*: a text followed by "TL;DR:" gets a summary, more or less. That is **zero-shot**. GPT-3's paper showed
 # **few-shot** or **in-context learning**: put a few solved examples in front of the question. No weight changes; the pattern is in the context, and the likeliest continuation follows it. (The sizes are quoted from the papers.)
 #
-# What does such a model see of a prompt? Lecture 04's pieces. GPT-2 has 50,257 of them: the 256 bytes, the results of 50,000 merges, and one
+# What does such a model see of a prompt? It sees lecture 04's subwords. GPT-2 has 50,257 of them: the 256 bytes, the results of 50,000 merges, and one
 # token that ends a text; GPT-3 has the same. SmolLM2's tokenizer is of this kind, with fewer merges:
 
 # %%
@@ -739,7 +740,7 @@ assert 256 + 50_000 + 1 == 50_257
 print(textwrap.fill(" ".join(map(repr, cut(FRENCH))), 100))
 
 # %% [markdown]
-# A space belongs to the word behind it, a line break is a token of its own, and the rarer French words are cut.
+# A space belongs to the word after it, a line break is a token of its own, and the rarer French words are split.
 #
 # SmolLM2 is as large as the smallest GPT-2, has read far more, and was trained on conversations afterwards. Its continuations are recorded; where its package is installed, `continued` takes any prompt. **Predict, then run.** How does it continue each of these?
 
@@ -760,12 +761,12 @@ assert "fromage" not in " ".join(answers.values())
 #
 # ## Where it breaks
 #
-# **The context has an end.** With learned positions there is no vector for position $T + 1$; with rotations there is an answer, for distances that were never trained. Either way the model sees a window, and a KV cache cannot simply be moved along: every position in it would change its number. **The cost of looking at everything** is
+# **The context has an end.** With learned positions there is no vector for position $T + 1$; with rotations the model gives an answer, but for distances that were never trained. Either way the model sees a window, and a KV cache cannot simply be moved along with it, because every position in the cache would change its number. **The cost of looking at everything** is
 # quadratic (lecture 12). And **it reads in one direction only**: what "bank" means in "the bank of the river" is decided before "river" has been read. Generating has no other way; but to *understand* a text that is already there, a model may read both sides. Lecture 17 lets it.
 #
 # ## The ladder
 #
-# This page's model, with as many blocks, heads and numbers per word, is the ladder's last rung, the *Transformer*. The diamond is this page's own training, on other stories and with half as many per step. On the ladder every model is trained on the same stories, with three seeds; lecture 19 reads it rung by rung.
+# The ladder's last rung, the *Transformer*, has as many blocks, heads and numbers per word as this page's model. The diamond is the model trained on this page, on different stories and with half as many per step. On the ladder every model is trained on the same stories, with three seeds; lecture 19 discusses it rung by rung.
 
 # %%
 figures.rungs("Transformer", live={"Transformer": reached.bits_per_token})
@@ -828,11 +829,11 @@ print("we have just built course.models.GPT")
 #
 # <details><summary>Answer</summary>
 #
-# Where it sees the future: the floor is higher than that. A mask, a shift by one that is missing, or test stories among those of training.
+# Ask where it sees the future, because the floor is higher than that. The cause may be a missing mask, a missing shift by one, or test stories among the training stories.
 #
 # </details>
 #
-# **4.** *(long)* The mask is off by one: `triu(diagonal=2)` hides everything from the *second* next token on. Let the gradient find it. Would the shapes, or the sums of the rows, have told?
+# **4.** *(long)* The mask is off by one: `triu(diagonal=2)` hides everything from the *second* next token on. Find the error with a gradient. Would the shapes, or the sums of the rows, have shown it?
 #
 # <details><summary>Answer</summary>
 #

@@ -36,7 +36,7 @@ is_full = os.environ.get("COURSE_SCALE") == "full"  # wider, on a GPU if there i
 # %% [markdown]
 # ## A writer that makes mistakes
 #
-# This is lecture 15's GPT, trained for about half the steps on a third of the stories, so that there is something to correct.
+# This is lecture 15's GPT, trained for about half the steps on a third of the stories, so that it makes mistakes.
 
 # %% trained
 language = StoryLanguage()
@@ -120,11 +120,11 @@ for name, choose in (("greedy", greedy), ("draw", draw)):
     print(f"{name}: {say(write(choose, start, 70)[0])}\n")
 
 # %% [markdown]
-# Greedy repeats itself, and will write the same story again tomorrow. The draw is livelier, but as measured above, about one word in forty is a mistake. Most of what follows lies between these two.
+# Greedy decoding repeats itself, and always writes the same story. Sampling is livelier, but as measured above, about one word in forty is a mistake. Most of what follows lies between these two.
 #
 # ## Searching: the best text is not made of best words
 #
-# Greedy does not even find the most probable *text*. Suppose that one first word has probability 0.6 and two equally likely successors, and that another has 0.4 and a successor with 0.9. Greedy takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36.
+# Greedy decoding does not even find the most probable *text*. Suppose that one first word has probability 0.6 and two equally likely successors, and that another has probability 0.4 and a successor with 0.9. Greedy decoding takes the first and ends at 0.6 · 0.5 = 0.30, but the second leads to 0.4 · 0.9 = 0.36.
 #
 # **Beam search** (Lowerre, 1976, for speech; Graves, 2012, and Sutskever, Vinyals and Le, 2014, for neural networks) keeps the $k$ most probable beginnings instead of one, and adds up log-probabilities:
 #
@@ -208,7 +208,7 @@ alt = f"Most stories cost between {low:.0f} and {high:.0f} bits after their intr
 figures.still(drawing, alt, caption="What is most probable is not what is typical.")
 
 # %% [markdown]
-# Nearly every story in the histogram is far less probable than the one by hand. But there are so many such stories that together they hold practically all the probability. Information theory calls them the **typical set**. (Holtzman and others, 2020, compared English written by people with GPT-2's search and saw the same.) Search is right where one answer is right, as in translation (lecture 18). For stories, draw.
+# Nearly every story in the histogram is far less probable than the one by hand. But there are so many such stories that together they hold practically all the probability. Information theory calls them the **typical set**. (Holtzman and others, 2020, compared English written by people with GPT-2's search and saw the same.) Use search where there is one right answer, as in translation (lecture 18). For stories, use sampling.
 #
 # ## Two distributions of a real model
 #
@@ -243,7 +243,7 @@ for context, z_next in real.items():
 # | | **quadratic** | $\max z - f (\max z - z_v)^2$ | $f$ | takes from the favourite where it was right | Kalomaze, 2024 |
 # | fixed number | **top-k** | the $k$ most probable | $k$ | wrong nearly everywhere | Fan and others, 2018 |
 # | | **epsilon cutoff** | $P(v) \ge \varepsilon$ | $\varepsilon$ | leaves next to nothing of a flat distribution | Hewitt and others, 2022 |
-# | share | **top-p** (nucleus) | words more probable than $v$ hold less than $p$ | $p$ | lets a flat tail in | Holtzman and others, 2020 |
+# | fraction | **top-p** (nucleus) | words more probable than $v$ hold less than $p$ | $p$ | lets a flat tail in | Holtzman and others, 2020 |
 # | the best | **min-p** | $P(v) \ge p \cdot P_{(1)}$ | $p$ | a favourite shuts out good alternatives | Nguyen and others, 2024 |
 # | | **top-a** | $P(v) \ge a \cdot P_{(1)}^2$ | $a$ | hardly filters a flat distribution | BlinkDL, 2022 |
 # | | **top-nσ** | $z_v \ge \max z - n\,\sigma(z)$ | $n$ | $\sigma$ is made by the tail | Tang and others, 2024 |
@@ -251,7 +251,7 @@ for context, z_next in real.items():
 # | | **locally typical** | $-\ln P(v)$ nearest to $H$, up to a mass $\tau$ | $\tau$ | removes what is plainly right | Meister and others, 2023 |
 # | | **tail-free** | where the sorted curve still bends | $s$ | bends of a tail are noise | Phénix and Egan, 2019 |
 # | | **XTC** | the least probable good word, $P(v) \ge \theta$, and all below it | $\theta$ | removes words that have to come | Weidmann, 2024 |
-# | repetition | **presence** | $z_v - \alpha\,[c_v > 0]$ | $\alpha$ | the full stop pays as well | OpenAI API |
+# | repetition | **presence** | $z_v - \alpha\,[c_v > 0]$ | $\alpha$ | the full stop is penalised as well | OpenAI API |
 # | | **frequency** | $z_v - \alpha\, c_v$ | $\alpha$ | grows with the text | OpenAI API |
 # | | **repetition** | $z_v / \rho$ if $z_v > 0$, else $\rho z_v$, where $c_v > 0$ | $\rho$ | changes if a constant is added to $z$ | Keskar and others, 2019 |
 # | | **DRY** | $z_v - m \cdot b^{\,n_v - n_0}$, where $n_v \ge n_0$ | $m$ | names are repeats too | Weidmann, 2024 |
@@ -260,7 +260,7 @@ for context, z_next in real.items():
 # | search | **beam** | the $k$ most probable beginnings | $k$ | what is probable is not typical | Lowerre, 1976 |
 # | | **contrastive** | the best of $k$, less $\alpha$ times its likeness to the past | $\alpha$ | one reading for each of $k$ candidates | Su and others, 2022 |
 #
-# Here are the ten likeliest tokens of the second distribution, as if there were no others, to play with before you read on. What does top-p keep when you make one bar tall, and what when all are equal? Raise the temperature to 2.5 with min-p at 0.5, then change the order: how many are left?
+# Before you read on, experiment with the ten likeliest tokens of the second distribution, as if there were no others. What does top-p keep when you make one bar tall, and what when all are equal? Raise the temperature to 2.5 with min-p at 0.5, then change the order: how many tokens are left?
 
 # %%
 from course.pretrained import predict
@@ -326,7 +326,7 @@ compare(heats)
 #
 # ## Filters by rank, probability, or logit
 #
-# All keep the most probable word; they differ in which others may stay. The first two go by a fixed number, the third by a share of the probability, the last three by the distance to the best word.
+# All keep the most probable word; they differ in which others may stay. The first two use a fixed number, the third a fraction of the probability, and the last three the distance to the best word.
 #
 # **Predict, then run:** which of them keep the same number of words after both beginnings? Which keep just one word after *The capital of France is*?
 
@@ -398,7 +398,7 @@ assert n_left(filters["top-p 0.9"](flat)) > 10 * 20
 compare(filters)
 
 # %% [markdown]
-# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and only twenty of the hundreds of words that could begin a story. Epsilon does not consider how many words share the probability either. Top-p follows the shape, but lets in a long tail where no word stands out. The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
+# Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and only twenty of the hundreds of words that could begin a story. Epsilon does not consider how many words the probability is spread over either. Top-p follows the shape, but lets in a long tail where no word stands out. The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
 #
 # ## Filters that look at the whole curve
 #
@@ -456,7 +456,7 @@ compare(curves)
 # %% [markdown]
 # ## Penalties: what has been said already
 #
-# XTC removes *Paris*: good for a story, bad for a fact. Typical sampling leaves a hole below the best word. And no filter cures the oldest fault of generated text, repetition. Here SmolLM2 writes sixty tokens, each time the most probable one:
+# XTC removes *Paris*, which is good for a story but bad for a fact. Typical sampling removes words just below the best one. And no filter prevents the oldest fault of generated text, repetition. Here SmolLM2 writes sixty tokens, each time the most probable one:
 
 # %%
 from course.pretrained import encoded, penalised
@@ -471,7 +471,7 @@ print(f"P(loved): {first.probability:.0%} at first, now {z_loop.exp().max():.0%}
 assert z_loop.exp().max() > 10 * first.probability
 
 # %% [markdown]
-# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties read the history. **Presence** asks whether a word has occurred, **frequency** how often. **Repetition** divides positive logits and multiplies negative ones, so that both fall. **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat, and **no repeat** forbids them: no sequence of $n$ words comes twice.
+# A phrase that has been written once becomes more probable, and with each repetition more so. Penalties depend on the history. **Presence** asks whether a word has occurred, **frequency** how often. **Repetition** divides positive logits and multiplies negative ones, so that both fall. **DRY** (*don't repeat yourself*) penalises only words that would prolong a repeat, and **no repeat** forbids them: no sequence of $n$ words comes twice.
 #
 # **Predict, then run:** which of the five stop *loved* at the end of this text?
 
@@ -527,13 +527,13 @@ for name, change in penalties(said).items():
 compare(penalties(said), {"at the end of the text": z_loop})
 
 # %% [markdown]
-# Frequency, DRY and no repeat break the phrase at once. Presence comes too late here; applied from the beginning, it was enough to keep its text out of the loop.
+# Frequency, DRY and no repeat break the phrase at once. Presence comes too late here; applied from the beginning of the text, it prevented the loop.
 #
 # The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
 #
 # ## Samplers that keep a state or compare states
 #
-# **Mirostat** is a thermostat. It carries one number $\mu$ along: only words with at most $\mu$ bits may be drawn, and after each word $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$, a step of size $\eta$ against the error: the target is $\tau$ bits per word. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to $\mu$, and uses top-k; the library has both.)
+# **Mirostat** works like a thermostat. It keeps one number $\mu$ as its state: only words with at most $\mu$ bits may be drawn. After each word it updates $\mu \leftarrow \mu - \eta\,(-\log_2 P(v) - \tau)$, a step of size $\eta$ against the error; the target is $\tau$ bits per word. (This is version 2. Version 1 fits a Zipf law to find the $k$ that belongs to $\mu$, and uses top-k; the library has both.)
 #
 # **Contrastive search** draws nothing. It takes the word with the largest
 #
@@ -576,7 +576,7 @@ for alpha in (0.0, 0.6):
     assert alpha > 0 or text.equal(write(greedy, prompts[:1], 30)[0])
 
 # %% [markdown]
-# On SmolLM2's two distributions these look as follows: what Mirostat for 3 bits may draw at its first step, and which candidates a beam of four and contrastive search with five consider. With that, you have seen all twenty-one on real language.
+# Here are these samplers on SmolLM2's two distributions: what Mirostat with a target of 3 bits may draw at its first step, and which candidates a beam of four and contrastive search with five consider. You have now seen all twenty-one samplers on real language.
 
 # %%
 compare(
@@ -590,11 +590,11 @@ compare(
 # %% [markdown]
 # ## The pipeline, and what order changes
 #
-# Where the model is sure, each filter keeps few tokens; where it is not, one keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw.
+# Where the model is sure, each filter keeps few tokens; where it is not, one filter keeps ten and another five hundred. Programs apply several samplers in a row: penalties first, then filters and temperature, then the draw.
 #
 # They disagree about whether filters or temperature come first. By default [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server) filters first and divides last (top-nσ, top-k, typical, top-p, min-p, XTC, temperature), as this course does. [`generate`](https://github.com/huggingface/transformers/blob/main/src/transformers/generation/utils.py) of Hugging Face and [vLLM](https://docs.vllm.ai/en/v0.22.1/api/vllm/v1/sample/sampler/) divide before top-k, top-p and min-p.
 #
-# **Predict, then run:** take a temperature of 1.5 and top-p 0.9 after *Once upon a time there was a*. In which order do more tokens stay, and how many times as many? And what does a penalty still do *after* the filter?
+# **Predict, then run:** take a temperature of 1.5 and top-p 0.9 after *Once upon a time there was a*. In which order do more tokens remain, and how many times as many? And what does a penalty still do *after* the filter?
 
 # %%
 hot, tight = partial(temperature, T=1.5), partial(top_p, p=0.9)
@@ -631,19 +631,19 @@ print(f"P(loved) in the loop: {early:.2f} with DRY before top-p, {late:.2f} with
 assert late > early + 0.5
 
 # %% [markdown]
-# If temperature comes first, it flattens the distribution, and nine tenths of it are then nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed.
+# If temperature comes first, it flattens the distribution, and nine tenths of the probability are then spread over nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed.
 #
 # Dividing keeps the ranking, and scales all differences and their standard deviation by the same factor. So temperature commutes with top-k and with top-nσ, but not with a filter that uses *probabilities*.
 #
 # Penalties after a filter come too late: the list is closed, and no other word takes the place of a penalised favourite.
 #
-# - *DRY's position* is with the penalties, before everything that cuts (exercise 4).
-# - *Synergies.* Min-p makes a high temperature bearable, above all if it comes first. A gentle filter and DRY share the work, since one removes what is never right and the other what has been said. XTC needs a filter as well, so that the words it promotes are good ones.
+# - *DRY's position* is with the penalties, before every filter (exercise 4).
+# - *Synergies.* Min-p makes a high temperature bearable, above all if it comes first. A gentle filter and DRY complement each other: one removes what is never right, the other what has already been said. XTC needs a filter as well, so that the words it promotes are good ones.
 # - *Conflicts.* Two filters of the same kind do not add up: the stricter one decides. Repetition, frequency and presence penalties together penalise the same words three times. Mirostat steers the surprise by its own cut, so a filter before it leaves it nothing to steer. After top-k 1 nothing else matters.
 #
 # ## Whole stories
 #
-# Back to the stories, where a mistake is a fact. Let the samplers write, all at once, with lecture 15's KV cache. Each has eighty rows of one batch: the twenty introductions, four times each. The true language is the judge.
+# Back to the stories, where a mistake can be recognised exactly. Let all samplers write at once, with lecture 15's KV cache. Each of them has eighty rows of one batch: the twenty introductions, four times each. The true language judges the results.
 #
 # **Flawless**: stories without a mistake that also came to an end. **Distinct**: different sequences of four words, as a fraction of all.
 #
@@ -695,12 +695,12 @@ assert report["greedy"][1] < report["min-p 0.1"][1] / 2
 #
 # - Most filters leave about twice as many stories without a mistake as plain sampling, at nearly the same diversity. A low temperature improves quality less and costs more diversity; a high one ruins nearly every story, and min-p prevents that.
 # - Greedy writes almost the same in every story, and not even without mistakes: a mistake once made is made every time.
-# - No penalty helps: these texts do not suffer from what penalties treat. *No repeat* ruins most stories, because a story of this language has to repeat sequences of three words. XTC throws the best words away on purpose. Here it does so at every word, and hardly a story survives that.
-# - Mirostat evens out the surprise. This language is uneven by nature, with a free choice here and a forced word there. A limit of a few bits cuts the free choices short, and the stories become alike.
+# - No penalty helps: these texts do not suffer from what penalties treat. *No repeat* ruins most stories, because a story of this language has to repeat sequences of three words. XTC removes the best words on purpose. Here it does so at every word, and hardly any story remains flawless.
+# - Mirostat evens out the surprise. This language is uneven by nature, with a free choice here and a forced word there. A limit of a few bits restricts the free choices, and the stories become alike.
 #
 # ## Where it breaks
 #
-# **A filter improves a flawed model; it harms a perfect one.** Give the filters the true probabilities instead of the model's. Now they remove only possible words. The price is exact: if a share $m$ of the probability stays, the KL divergence of the filtered distribution from the true one is $-\log_2 m$ bits.
+# **A filter improves a flawed model; it harms a perfect one.** Give the filters the true probabilities instead of the model's. Now they remove only possible words. The loss is known exactly: if a fraction $m$ of the probability stays, the KL divergence of the filtered distribution from the true one is $-\log_2 m$ bits.
 
 # %%
 for name in ("top-k 20", "top-p 0.9", "min-p 0.1", "typical 0.5"):
@@ -709,11 +709,11 @@ for name in ("top-k 20", "top-p 0.9", "min-p 0.1", "typical 0.5"):
     assert m.min() > 0
 
 # %% [markdown]
-# (Min-p pays nothing only because in this language hardly any possible word is ten times less likely than the best one at its position; in English many are.) A filter is a statement about the *model*: that the tail of its distribution is less trustworthy than its head. The better the model, the weaker the filter should be.
+# (Min-p loses nothing only because in this language hardly any possible word is ten times less likely than the best one at its position; in English many are.) A filter is a statement about the *model*: that the tail of its distribution is less trustworthy than its head. The better the model, the weaker the filter should be.
 #
 # ## The ladder
 #
-# Is a sampler a better model? Put samplers on the ladder: let each predict the true test stories. **Predict, then run:** where will top-p 0.9 stand?
+# Is a sampler a better model? Put samplers on the ladder: let each predict the true test stories. **Predict, then run:** which rung will top-p 0.9 reach?
 
 
 # %%
@@ -740,7 +740,7 @@ figures.rungs("Transformer")
 # %% [markdown]
 # ## The same in the library
 #
-# The functions of this lecture and `course.sampling`, on random logits:
+# Compare the functions of this lecture with `course.sampling`, on random logits:
 
 # %%
 random_z = torch.randn(6, 30, generator=torch.Generator().manual_seed(8), dtype=torch.float64)
@@ -775,7 +775,7 @@ print("we have just built course.sampling")
 # - Generation is a loop: read, choose, append. Greedy and beam search look for the most probable text, and the most probable text is not typical.
 # - Temperatures reshape, filters remove, penalties read the history; Mirostat steers the surprise, contrastive search compares states.
 # - A temperature commutes with top-k and top-nσ, not with filters that look at probabilities; penalties belong before filters.
-# - Every sampler pays for quality with diversity. Filters that adapt to the shape of the distribution pay less.
+# - Every sampler gains quality at the cost of diversity. Filters that adapt to the shape of the distribution lose less.
 # - As predictors filters are worthless: one true word excluded costs infinitely many bits.
 #
 # **In the homework:** [hw6 · GPT](../homeworks/hw6_gpt/hw6_gpt.ipynb), the exercises on generation: each sampler, the pipeline, and beam search.
@@ -807,7 +807,7 @@ print("we have just built course.sampling")
 #
 # <details><summary>Answer</summary>
 #
-# At $T = 0.5$ they are proportional to $P^2$: 0.68, 0.25, 0.06, 0.01. The quadratic lifts the second and presses the last: 0.36, 0.33, 0.23, 0.07. The entropy is 0.82 of the largest possible one, so $T = 0.5 + 0.82 = 1.32$. Contrastive search with $\alpha = 0$ is greedy.
+# At $T = 0.5$ they are proportional to $P^2$: 0.68, 0.25, 0.06, 0.01. Quadratic sampling raises the second and lowers the last: 0.36, 0.33, 0.23, 0.07. The entropy is 0.82 of the largest possible one, so $T = 0.5 + 0.82 = 1.32$. Contrastive search with $\alpha = 0$ is greedy.
 #
 # ```python
 # import math
@@ -837,7 +837,7 @@ print("we have just built course.sampling")
 #
 # <details><summary>Answer</summary>
 #
-# After the filter DRY comes too late: top-p has kept a single word, and however much is taken from its logit, it is the only one left, so the phrase is repeated. Before the filter it takes the favourite down, and other words enter the nucleus. So DRY stands with the penalties, before everything that cuts. With temperature it does not commute either: a temperature of 2 after it halves the penalty too.
+# After the filter DRY comes too late: top-p has kept a single word, and however much is taken from its logit, it is the only one left, so the phrase is repeated. Before the filter, DRY lowers the favourite, and other words enter the nucleus. So DRY belongs with the penalties, before every filter. With temperature it does not commute either: a temperature of 2 after it halves the penalty too.
 #
 # ```python
 # import torch

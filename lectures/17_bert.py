@@ -10,7 +10,7 @@
 #
 # *30 minutes to read, about a minute to run. Before this: [14 · The Transformer block](14_transformer_block.ipynb) and [15 · The decoder](15_gpt.ipynb).*
 #
-# **The question of the day:** if a model need not write, why should it read in one direction only?
+# **The question of the day:** if a model need not generate text, why should it read in one direction only?
 
 # %% setup
 
@@ -189,7 +189,7 @@ for name, fraction in fractions.items():
     print(f"{name:10} {fraction:.3f}")
 
 # %% [markdown]
-# 15 %, 12 %, and a little over 1.5 %: sometimes the word drawn at random is the word itself.
+# The fractions are 15 %, 12 %, and a little over 1.5 %: sometimes the word drawn at random is the word itself.
 #
 # ## The encoder
 #
@@ -282,9 +282,9 @@ assert torch.stack(influence).all()
 # %% [markdown]
 # ## Pre-training
 #
-# The encoder is pre-trained on 24,000 texts of all three kinds, *without their labels*. That is the point: such text is available everywhere. Each step takes 32 texts of one kind and chooses new targets, 30 % of the words instead of 15: with little time, a higher share of masked words trains faster and does no harm (Wettig and others, 2023).
+# The encoder is pre-trained on 24,000 texts of all three kinds, *without their labels*. That is the point: such text is available everywhere. Each step takes 32 texts of one kind and chooses new targets, 30 % of the words instead of 15: with little time, a higher fraction of masked words trains faster and does no harm (Wettig and others, 2023).
 #
-# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. Texts repeat themselves, so this needs no label either. In these texts a **span** is masked instead of single words: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
+# Instead of a question and its passage, the model gets one sentence of the passage and the whole passage. Repetition of this kind is common in texts, so this needs no label either. In these texts a **span** is masked instead of single words: two to five neighbouring words of the single sentence, as in SpanBERT (Joshi and others, 2020). A single masked word can be filled from its neighbours;
 # to fill a span, the model must find the sentence in the passage by the words that are left.
 
 
@@ -427,7 +427,7 @@ def span_loss(model, example):
 
 
 # %% [markdown]
-# Turn the labels into tensors. The position of an answer counts from the start of the passage, so the length of `<cls>`, the question and `<sep>` is added:
+# Turn the labels into tensors. The position of an answer is counted from the start of the passage, so the length of `<cls>`, the question and `<sep>` is added:
 
 
 # %%
@@ -535,15 +535,13 @@ for name in jobs:
     assert pretrained > scratch
 
 # %% [markdown]
-# All three gain, each for a reason that can be named. To fill "▁ lives in" and "▁ bought", a model must know who lives and who buys; sixty labelled sentences only had to name the two kinds. To fill in a masked word among opinions, it must know which adjectives occur together; twenty reviews only had to say which group is praise. To fill a span, it must find a sentence again by the words that are
-# left; three hundred questions only had to say where to point.
+# All three tasks gain, each for a clear reason. To fill "▁ lives in" and "▁ bought", a model must know who lives somewhere and who buys; the sixty labelled sentences only had to name the two kinds. To fill in a masked word among opinions, it must know which adjectives occur together; the twenty reviews only had to say which group is praise. To fill in a span, it must find a sentence again from the words that are left; the three hundred questions only had to say where to point.
 #
-# Here are three experiments for you. Change the seed in `fresh_reader`: the numbers move, most of all from scratch on the spans, where it is luck whether 300 steps find the look-up. Add some dozens of labelled reviews: the fresh encoder catches up, because pre-training pays while labels are few. And pre-training pays only if its objective needs what the task needs: put `hide` in the place of
-# `hide_spans`, and see what happens to the spans. (With `COURSE_SCALE=full` pre-training is ten times as long.)
+# Here are three experiments for you. First, change the seed in `fresh_reader`. The results change, most of all for the spans from scratch, where it is luck whether 300 steps find the look-up. Second, add a few dozen labelled reviews. The fresh encoder catches up, because pre-training helps most while labels are few. Third, replace `hide_spans` by `hide`, and see what happens to the spans: pre-training helps only if its objective needs what the task needs. (With `COURSE_SCALE=full` pre-training is ten times as long.)
 #
 # ## The new ladder
 #
-# BERT cannot stand on the course's ladder. The numbers $P(x_t \mid \text{all the others})$ of a text are not factors of its probability. The smallest example is a language of two texts, "a b" and "b a", equally likely. Each text carries one bit. But with the other word in sight each word is certain, and the product of the two is 1 for both texts.
+# BERT cannot stand on the course's ladder. The numbers $P(x_t \mid \text{all the others})$ of a text are not factors of its probability. The smallest example is a language of two texts, "a b" and "b a", equally likely. Each text carries one bit. But if the other word is given, each word is certain, and the product of the two probabilities is 1 for both texts.
 
 # %%
 from_left = [0.5, 1.0]  # P(first), P(second | first)
@@ -582,7 +580,7 @@ figures.still(
 )
 
 # %% [markdown]
-# BERT moves nothing on the course's ladder, which stays as lecture 15 left it:
+# BERT changes nothing on the course's ladder, which stays as lecture 15 left it:
 
 # %%
 figures.rungs("Transformer")
@@ -623,7 +621,7 @@ for is_causal in (True, False):
 assert accuracy["entities", False] > accuracy["entities", True]
 
 # %% [markdown]
-# Training cannot give the left-only model what it does not see: at "washington" it must decide before the verb. Here are BERT and GPT-3 in numbers, quoted from their papers; the cell below counts their parameters by lecture 14's ledger.
+# Training cannot give the left-only model information that it does not see: it must label "washington" before it reads the verb. Here are BERT and GPT-3 in numbers, quoted from their papers; the cell below counts their parameters by lecture 14's ledger.
 #
 # | | BERT large (2019) | GPT-3 (2020) |
 # |---|---|---|
@@ -711,7 +709,7 @@ print("we have just built course.models.BERT")
 #
 # - An encoder attends to both sides. It is trained to predict hidden words: 15 % are targets; of these 80 % are masked, 10 % exchanged, 10 % left.
 # - Fine-tuning adds one linear layer: on `<cls>` for a text, on every position for tags, two scores per position for spans.
-# - Pre-training pays where labels are few and the unlabelled text teaches what the task needs. How much it pays must be measured.
+# - Pre-training helps where labels are few and the unlabelled text teaches what the task needs. How much it helps must be measured.
 # - Two sides beat one wherever the text is already there.
 # - Its numbers do not make the probability of a text: it has no place on the ladder and cannot write.
 #
@@ -743,11 +741,11 @@ print("we have just built course.models.BERT")
 #
 # </details>
 #
-# **4.** *(long)* Take all texts of three letters from *a* to *d* whose letters are all the same, equally likely. How many bits does a text carry? What does the product of $P(x_t \mid \text{all the others})$ give? And the chain rule, in whichever order it asks?
+# **4.** *(long)* A language consists of the four texts *aaa*, *bbb*, *ccc* and *ddd*, all equally likely. How many bits does a text carry? What does the product of $P(x_t \mid \text{all the others})$ give? And what does the chain rule give, in whichever order it takes the letters?
 #
 # <details><summary>Answer</summary>
 #
-# Two bits: there are four texts. With the others in sight each letter is certain, so the product claims zero bits. The chain rule pays its two bits at the first letter that it asks for, whichever that is.
+# Two bits, since there are four texts. Given the other letters, each letter is certain, so the product claims zero bits. The chain rule needs its two bits at the first letter it predicts, whichever that is.
 #
 # ```python
 # import math

@@ -33,7 +33,7 @@ device = best_device() if is_full else torch.device("cpu")
 # %% [markdown]
 # ## The missing link
 #
-# Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: before each word, look back. In the Transformer this is **cross-attention**, the attention of lecture 12 with
+# Lecture 17's encoder reads a text with every word seeing every other. Lecture 15's decoder writes a text with every word seeing those before it. For a translation the decoder must also see the source, and lecture 11 has shown how: it attends to the source before each word. In the Transformer this is **cross-attention**, the attention of lecture 12 with
 # one change: the queries come from one sequence, the keys and values from another.
 #
 # $$Q = X W_q^\top, \qquad K = M W_k^\top, \qquad V = M W_v^\top, \qquad \text{cross}(X, M) = \text{softmax}\Big(\frac{Q K^\top}{\sqrt{d_k}} + \text{mask}\Big) V.$$
@@ -405,7 +405,7 @@ assert ends["RNNsearch"] < ends["Transformer"]
 assert first_below(histories["RNNsearch"].losses, 1.0) < first_below(histories["Transformer"].losses, 1.0)
 
 # %% [markdown]
-# In this run the Transformer finds later where to look, and has fewer steps left to become exact. Two things differ that may be the reason: the recurrent translator gets word order for free, while the Transformer must learn what its sines and cosines mean; and its learning rate is smaller.
+# In this run the Transformer takes longer to learn where to look, and has fewer steps left to become exact. There are two possible reasons. The recurrent translator gets word order for free, while the Transformer must learn what its sines and cosines mean. And the Transformer's learning rate is smaller.
 #
 # This is one seed, one budget of 600 steps and one kind of positions. The record below has more of each.
 #
@@ -459,7 +459,7 @@ figures.bottleneck(
 # %% [markdown]
 # Within the trained lengths both are good in this run, but the Transformer is behind: the longer the sentence, the more often one of its words is wrong. Beyond them it falls faster.
 #
-# Is that one seed's luck, or the few steps? `python -m course.translation_experiment budgets` trains the same models with three seeds, and a third model whose heads rotate queries and keys instead of adding sines and cosines (lecture 13). Its record has 600 steps and four times as many; the bars go from the lowest seed to the highest. **Predict, then run:** with four times the steps, does the Transformer catch up at 15 words, and at 30?
+# Is this due to the one seed, or to the few steps? `python -m course.translation_experiment budgets` trains the same models with three seeds, and a third model whose heads rotate queries and keys instead of adding sines and cosines (lecture 13). Its record has 600 steps and four times as many; the bars go from the lowest seed to the highest. **Predict, then run:** with four times the steps, does the Transformer catch up at 15 words, and at 30?
 
 # %%
 from course.translation_experiment.pictures import bleu_by_steps, by_model
@@ -514,7 +514,7 @@ for scale in budgets:
     assert min(bleu[scale, "Transformer", 30]) > max(bleu[scale, "rotary", 30])
 
 # %% [markdown]
-# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. What the Transformer lacked there was training. Beyond, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps, with every seed. It has learned the positions that it meets better, and only those. Rotations are now better than they at 20 words, with every seed but by very different amounts, and stay last at 30. Sixteen times the steps are recorded with one seed:
+# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. What the Transformer lacked there was training. Beyond the trained lengths, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps, with every seed. It has learned more about the positions that it meets in training, and only about those. The Transformer with rotations is now the better of the two at 20 words, with every seed but by very different amounts, and stays last at 30. Here is one seed with sixteen times the steps:
 
 # %%
 for model, same in by_model(recorded_results("budgets_16x")["runs"]).items():
@@ -524,7 +524,7 @@ for model, same in by_model(recorded_results("budgets_16x")["runs"]).items():
 # %% [markdown]
 # RNNsearch is as good at 30 words as before. The Transformer with sines and cosines has fallen further, and rotations are now above it at 30 words, too. (The paper's Transformer took 100,000 steps.)
 #
-# Why does the Transformer with sines and cosines fall beyond the trained lengths? Here is a suspicion: it has never met the sines and cosines of these positions. Test this with short sentences, of ten words, whose positions do not start at 1.
+# Why does the Transformer with sines and cosines fall beyond the trained lengths? One possible reason is that it has never met the sines and cosines of these positions. Test this with short sentences, of ten words, whose positions do not start at 1.
 
 # %%
 places = models["Transformer"].positions
@@ -539,7 +539,7 @@ places.table = usual
 assert by_place[40] < 0.5 * by_place[0]
 
 # %% [markdown]
-# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. The plain remedy is to train on all lengths that will be needed. Rotary positions depend on distances only, but distances beyond the trained lengths are new as well. In the record above, after enough training, they help a little just beyond the trained lengths, but not far beyond.
+# The sentences are the same; the positions alone spoil the translations. A recurrent network has no position vectors that could be new to it. The simple remedy is to train on all lengths that will be needed. Rotary positions depend on distances only, but distances beyond the trained lengths are new as well. In the record above, after enough training, they help a little just beyond the trained lengths, but not far beyond.
 #
 # **Alignment.** The Transformer has not one map but one for each head of each layer. Compare each with the gold alignment, linking each target word to the source word of the largest weight:
 
@@ -572,7 +572,7 @@ for name, rate in rates.items():
     print(f"{name:22} alignment error rate {rate:6.1%}")
 
 # %% [markdown]
-# The recurrent translator has one attention per word, which must find the right place. In the Transformer the heads share the work: no head is as exact as RNNsearch, one does mostly something else, and the mean over the heads of the last layer comes closest. Here is the clearest single head:
+# The recurrent translator has one attention per word, which must find the right place. In the Transformer the heads divide the work: no head is as exact as RNNsearch, one mostly does something else, and the mean over the heads of the last layer comes closest. Here is the clearest single head:
 
 # %%
 best = min((name for name in rates if "head " in name), key=rates.get)
@@ -587,7 +587,7 @@ figures.alignment(
 )
 
 # %% [markdown]
-# **Speed.** First the record: what did a step of training cost, and all of them?
+# **Speed.** First the record: what did one step of training cost, and what did all of them cost?
 
 # %%
 print("processor time of the quickest seed, one core")
@@ -599,7 +599,7 @@ for each in budgets.values():
         )
 
 # %% [markdown]
-# With 64 short sentences per step the three cost about the same: so many sentences keep one core busy in every model, and only the *amount* of arithmetic counts. So for this pair of languages, on one core, the Transformer wins nowhere: for four times the price it draws level within the trained lengths. Its advantage begins where there is less to do at once. Now with eight sentences per step, as they grow longer:
+# With 64 short sentences per step the three cost about the same: so many sentences keep one core busy in every model, and only the *amount* of arithmetic counts. So for this pair of languages, on one core, the Transformer is nowhere better: with four times the training it becomes equally good within the trained lengths. Its advantage begins where there is less to do at once. Here are the times with eight sentences per step, for longer and longer sentences:
 
 
 # %%
@@ -661,7 +661,7 @@ for name, each in seconds.items():
 assert seconds["Transformer with a cache"] < seconds["Transformer"]
 
 # %% [markdown]
-# The words are the same, and the cache saves about half of the time here, more in longer translations. RNNsearch still writes fastest: its step is one cell and one look, the Transformer's is two layers of three parts each.
+# The words are the same, and the cache saves about half of the time here, more in longer translations. RNNsearch still writes fastest: its step is one cell and one attention, while the Transformer's is two layers of three parts each.
 #
 # **Real captions.** The generated pair has short sentences and two hundred words. What holds on real text? Here are the stored results on Multi30k, English to French, for models of about the same size:
 
@@ -682,7 +682,7 @@ assert max(bleu_of["RNNenc"]) < min(bleu_of["RNNsearch"]) - 18
 assert max(bleu_of["RNNsearch"]) < min(bleu_of["Transformer"]) - 5
 
 # %% [markdown]
-# Here the order turns round. With every seed attention is worth some twenty points of BLEU, and the Transformer, with about as many weights and as many steps, seven to nine more. (The learning rates were chosen by hand; the processor time was measured on a busy machine.) Two things may explain it: nearly all test captions have lengths that occur in training, so new positions cost it little; and there is far more to learn about words than in the generated pair.
+# Here the order is reversed. With every seed, attention is worth some twenty points of BLEU, and the Transformer, with about as many weights and as many steps, seven to nine more. (The learning rates were chosen by hand; the processor time was measured on a busy machine.) There are two possible explanations. Nearly all test captions have lengths that occur in training, so new positions cost the Transformer little. And there is far more to learn about words than in the generated pair.
 #
 # ## The ladder
 #
@@ -730,7 +730,7 @@ figures.rungs("Transformer")
 # | made for | understanding: labels, spans | continuing a text | turning one text into another |
 # | example | BERT | GPT | the Transformer of 2017, T5, BART |
 #
-# A decoder alone can translate too: write the source, a separator, and let it go on. Then one stack does both jobs, and even the source sees itself only through the causal mask. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
+# A decoder alone can translate too: give it the source and a separator, and let it continue. Then one stack does both jobs, and even the source sees itself only through the causal mask. Most large language models today are built that way; encoder-decoders live on where input and output differ in kind, as in speech recognition.
 #
 # The model of 2017 had the form above, with each norm after its sum, $D = 512$, $L = 6$ and $H = 8$ heads. A larger version reached 28.4 BLEU from English to German (WMT 2014; quoted from the paper). That was more than any system before it, at a fraction of the training cost.
 #
@@ -786,7 +786,7 @@ print("we have just built course.models.Translator")
 #
 # <details><summary>Answer</summary>
 #
-# Only the triangle, and that only in training: while writing, the future does not exist yet.
+# Only the triangle, and only in training: during generation, the future does not exist yet.
 #
 # </details>
 #
@@ -798,7 +798,7 @@ print("we have just built course.models.Translator")
 #
 # </details>
 #
-# **4.** *(long)* Shuffle the rows of the memory. Does the output of cross-attention change? Where, then, does the decoder learn the order of the source from?
+# **4.** *(long)* Shuffle the rows of the memory. Does the output of cross-attention change? How, then, does the decoder learn the order of the source?
 #
 # <details><summary>Answer</summary>
 #

@@ -87,7 +87,7 @@ for rung in rungs:
     assert ("self-attention" in better) == (rung.title in ("GRU", "LSTM"))
 
 # %% [markdown]
-# (The counted models all take about a second or less, so chance decides which of them is quicker.) GRU and LSTM are both slower and worse than self-attention, because they must read one word after another. Otherwise every bit costs seconds.
+# (The counted models all take about a second or less, so chance decides which of them is quicker.) GRU and LSTM are both slower and worse than self-attention, because they must read one word after another. Otherwise, fewer bits take more seconds.
 #
 # Step by step: how many bits did each idea save, and what fraction of the distance from the uniform model to the floor is that?
 
@@ -99,9 +99,9 @@ for lower, upper in itertools.pairwise(rungs):
     print(f"{lower.title:>{width}} → {upper.title:{width}} {saved:6.3f} bits, {share:6.1%} of the way")
 
 # %% [markdown]
-# Counting covers most of the way, in a second. The history above is about the last seventh of the way. It matters because it holds the words that carry the story: who, what, and which one it was.
+# Counting covers most of the distance, in a second. The history above is about the last seventh of it. That part matters because it contains the words that carry the story: who, what, and which one it was.
 #
-# A recorded number is a claim. To check one, take a quick rung and run it again:
+# A recorded number is only a claim. To check one, choose a rung that trains quickly, and run it again:
 
 # %%
 from course.ladder import SCALES, Corpus, climb
@@ -113,7 +113,7 @@ print(f"trigram: recorded {before.bits_per_token:.6f}, again {again.bits_per_tok
 assert math.isclose(before.bits_per_token, again.bits_per_token, rel_tol=1e-4)
 
 # %% [markdown]
-# An average does not say *where* bits are lost. Three of the recorded models, one that counts, one with a state and one that looks back, answer below beside the truth, with their own weights. **Predict, then try:** which question separates the RNN from the Transformer most? At which are they equally good, while the trigram wastes more than a bit?
+# An average does not say *where* bits are lost. Three of the recorded models answer below, with their own weights, beside the truth: one that counts, one with a state and one with attention. **Predict, then try:** which question separates the RNN from the Transformer most? At which are they equally good, while the trigram wastes more than a bit?
 
 # %%
 from course.ladder import recorded_models
@@ -141,7 +141,7 @@ for question, text in BEGINNINGS.items():
     print(f"{question:20}", *(f"{bits:12.4f}" for bits in wasted))
 
 # %% [markdown]
-# Whether it is *sing* or *sings*, and whether a bracket is open, fits into the RNN's state: there it is as good as the Transformer. Who speaks and which thing was named were said many words ago, among other names and things; there the RNN does no better than the trigram, and looking back is worth bits that no average shows.
+# Whether it is *sing* or *sings*, and whether a bracket is open, fits into the RNN's state: there it is as good as the Transformer. The speaker and the thing were named many words ago, among other names and things. There the RNN does no better than the trigram, and attention saves bits that no average shows.
 #
 # ## More of everything
 #
@@ -240,9 +240,9 @@ figures.still(
 )
 
 # %% [markdown]
-# The middle panel flattens after 800 stories: 320 steps of 16 stories read 5120, so the 800 are read six times and a third of the 8000 never, and new stories help no more than known ones. Each resource helps only while the others suffice.
+# The middle panel flattens after 800 stories. In 320 steps of 16 stories a model reads 5120, so it reads the 800 more than six times, and never reads a third of the 8000. New stories then help no more than known ones. Each resource helps only while the others suffice.
 #
-# The right panel decides budgets: at few operations a *small* model is best, because it has taken more steps; at many operations, a large one. The lower edge of all lines together is the best that each amount of computation can reach. Is the left panel a power law? The slope between neighbouring points should be one number:
+# The right panel shows how to spend a budget: at few operations a *small* model is best, because it has taken more steps; at many operations, a large one. The lower edge of all lines together is the best that each amount of computation can reach. Is the left panel a power law? Then the slope between neighbouring points should always be the same:
 
 # %%
 points = [(n, curve[-1][1]) for n, curve in by_width.values()]
@@ -273,9 +273,7 @@ figures.prediction(
 print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 
 # %% [markdown]
-# Our study is a caricature: it has four points over one and a half orders of magnitude, and the slope is not even constant. The published studies fit many runs over several more. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats, with $D$ their number of tokens, and advise about twenty tokens
-# per parameter (all quoted). The two disagree about the exponents because they trained differently. A line that is straight over the measured range is a fact; that it continues is a bet. Ours cannot be straight for long, because a thing is remembered or it is not: each of the language's rules is learned rather
-# suddenly, and smoothness comes from averaging over many of them.
+# Our study is very small: it has four points over one and a half orders of magnitude, and the slope is not even constant. The published studies fit many runs over several more orders of magnitude. Kaplan and others report exponents of 0.076 for parameters, 0.095 for tokens, 0.050 for computation; Hoffmann and others (2022), training longer, found $L = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ nats, with $D$ their number of tokens, and recommend about twenty tokens per parameter (all quoted). The two disagree about the exponents because they trained differently. That a line is straight over the measured range is a fact; that it continues is a bet. Ours cannot stay straight for long, because each rule of this small language is learned rather suddenly. A smooth curve comes from averaging over many rules.
 #
 # ## What has changed since 2017
 #
@@ -290,7 +288,7 @@ print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 # | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
 # | biases | everywhere | nearly nowhere | not needed |
 #
-# The paragraphs below explain each ($F$ is the width inside the MLP, $\odot$ multiplies number by number, and $\text{SiLU}(a) = a\,\sigma(a)$). The drawing shows all of these except the experts, which have their own below; compare it with those of lectures 14 and 18.
+# The paragraphs below explain each ($F$ is the width inside the MLP, $\odot$ multiplies number by number, and $\text{SiLU}(a) = a\,\sigma(a)$). The drawing shows all of these except the experts, which have their own drawing below; compare it with those of lectures 14 and 18.
 
 # %%
 figures.machine("llama_block")
@@ -309,7 +307,7 @@ assert torch.allclose(by_hand, rms_norm(x, torch.ones(6), 1e-5), atol=1e-6)
 assert torch.allclose(by_hand, nn.functional.rms_norm(x, (6,), eps=1e-5), atol=1e-6)
 
 # %% [markdown]
-# **SwiGLU** has two hidden layers side by side, and one, through SiLU, is a gate for the other. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
+# **SwiGLU** has two hidden layers side by side; one of them, passed through SiLU, gates the other. It has three matrices instead of two, so $F$ shrinks to two thirds for the same number of parameters:
 
 # %%
 D, F = 6, 24
@@ -390,7 +388,7 @@ for name, n_used in {"all": 8, "per token": 2}.items():
 # %% [markdown]
 # ## From a predictor to an assistant
 #
-# A pre-trained model continues texts. The assistants that people have talked to since ChatGPT (2022) are such models, trained further. What was added, in order:
+# A pre-trained model continues texts. The assistants that people have talked to since ChatGPT (2022) are such models, trained further. The additions were, in order:
 #
 # **1. The task in the prompt.** Lecture 15 showed one case of in-context learning; here it is measured. SmolLM2 reads pairs of opposites and then a new word, as in `hot → cold`, `young →`. **Predict, then run:** how many bits does the right answer cost without an example, after one, and after six?
 
@@ -414,7 +412,7 @@ assert in_bits[6].mean() < 1
 # %% [markdown]
 # No weight has changed. One example tells the model which form the text has, and a few more which relation is meant: then the answer costs less than a bit. (The numbers are recorded, as are the replies below; where the package of SmolLM2 is installed, `reply` takes any instruction.)
 #
-# **2. Instruction tuning.** Anyone who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, counted on the tokens of the answer alone. A conversation is one text, with special tokens around each message:
+# **2. Instruction tuning.** Anyone who asks a question wants an answer, but a likely continuation of a question can be another question. So the model is trained further on instructions with good answers that people wrote (Wei and others, 2021; Ouyang and others, 2022). The loss is that of lecture 01, computed only on the tokens of the answer. A conversation is one text, with special tokens around each message:
 
 # %%
 from course.pretrained import Message, as_text
@@ -433,7 +431,7 @@ for instruction in INSTRUCTIONS:
 assert reply(INSTRUCTIONS[0]).plain.startswith("<|im_end|>")
 
 # %% [markdown]
-# After the first bare instruction the model itself closes the message and opens an answer: tuning has taught it what follows a question. The second runs into a loop. In the format of a chat, both get an answer of the right form. The facts are another matter. After *The capital of Italy is* the same weights write *Rome* (recorded with lecture 15), and in the chat they invent a name. Tuning teaches how to answer; what a model knows comes mostly from pre-training, and 135 million parameters in about four bits each know little.
+# After the first bare instruction the model itself closes the message and opens an answer: tuning has taught it what follows a question. After the second it runs into a loop. In the format of a chat, both get an answer of the right form. The facts are another matter. After *The capital of Italy is* the same weights write *Rome* (recorded with lecture 15), and in the chat they invent a name. Tuning teaches how to answer; what a model knows comes mostly from pre-training, and 135 million parameters in about four bits each know little.
 #
 # **3. Preferences.** It is easier to say which of two answers is better than to write a good one. People compare pairs of answers, and a network learns a **reward** $r$ from their choices, by $P(a \text{ preferred to } b) = \sigma(r(a) - r(b))$ (Bradley and Terry, 1952; Christiano and others, 2017). Then the probabilities of answers are moved from $P_0$, those of the tuned model, towards a higher reward. Each nat of distance costs $\beta$:
 #
@@ -470,14 +468,14 @@ for beta in (100.0, 2.0, 0.5, 0.1):
 # %% [markdown]
 # One word remains. A reward is a measurement of what people want, not the thing itself; pushed far enough, the model finds what is measured, here length, and loses its variety. $\beta$ decides how far to go.
 #
-# **4. Tools.** A model that writes text can write a call: a search, a calculation, a line of code. The program around it stops the writing at the end of the call, runs it, and puts the result into the context; then the model reads it and writes on (Schick and others, 2023). So a small model need not know today's date, or multiply: it has to know when to ask, and whom. What comes back is text like any other. A model believes a wrong result as it believes a right one, and follows an instruction that a web page hides in it; what a call may do is for the program to decide. An *agent* is this loop, with calls that change things.
+# **4. Tools.** A model that writes text can write a call: a search, a calculation, a line of code. The program around it stops the writing at the end of the call, runs it, and puts the result into the context; then the model reads it and continues (Schick and others, 2023). So a small model need not know today's date or be able to multiply; it has to know when to call which tool. The result is text like any other. A model trusts a wrong result as much as a right one, and may follow an instruction hidden in a web page, so the program must decide what a call may do. An *agent* is this loop, with calls that change things.
 #
-# **5. Reasoning.** A model that writes its steps before its answer is more often right (Wei and others, 2022). One reason is known from this course: each token gets a fixed amount of computation, but written steps add tokens, and all of them can be looked back at. Since 2024 such steps are trained themselves, by reinforcement learning where the answer can be checked, as in mathematics and programs (DeepSeek-AI, 2025). Computation then buys accuracy a second time: after training, by writing longer. The steps are a text that led to the answer, and not always a report of what the network computed. The loop is still that of lecture 16.
+# **5. Reasoning.** A model that writes its steps before its answer is more often right (Wei and others, 2022). One reason is known from this course: each token gets a fixed amount of computation, but written steps add tokens, and all of them can be looked back at. Since 2024 such steps have been trained as well, by reinforcement learning where the answer can be checked, as in mathematics and programs (DeepSeek-AI, 2025). Computation then improves accuracy a second time: after training, by writing more. The steps are text that led to the answer, and do not always report what the network computed. The loop is still that of lecture 16.
 #
 # ## Where it breaks
 #
-# **The ladder ends here.** Our language can be learned almost completely: a model within two percent of the floor has nearly nothing left to learn from it. English has no floor that anyone has seen. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
-# compares what was trained alike**: another learning rate can move a rung by more than an idea does; that is what the spread and the record are for. In the record, is each step clearly larger than the spread of its two models?
+# **The ladder ends here.** Our language can be learned almost completely: a model within two percent of the floor has almost nothing left to learn from it. English has a floor that nobody knows. **Bits are not abilities**: a tenth of a bit may be all that separates knowing who "she" is from guessing, or closing brackets from leaving them open, and an average does not say which. **And a ladder
+# compares what was trained alike**: a different learning rate can move a rung by more than an idea does. In the record, is each step clearly larger than the spread of its two models?
 
 # %%
 from course.ladder.records import gaps
@@ -536,15 +534,15 @@ print("the ladder of this page is course.ladder's")
 #
 # <details><summary>Answer</summary>
 #
-# Nothing yet. More seeds, or a larger test text.
+# Nothing yet. Use more seeds, or a larger test text.
 #
 # </details>
 #
-# **4.** *(long)* A router may send every token to the same two experts, and the others then never learn. Training adds a penalty against this: with $f_e$ the share of the choices that fall on expert $e$ and $p_e$ the mean probability that the router gives it, $n \sum_e f_e\, p_e$ for $n$ experts. Compute it for a router without a preference and for one that always prefers the same. Why is $p_e$ in it, and not $f_e$ alone?
+# **4.** *(long)* A router may send every token to the same two experts, and the others then never learn. Training adds a penalty against this: for $n$ experts it is $n \sum_e f_e\, p_e$, with $f_e$ the fraction of the choices that fall on expert $e$ and $p_e$ the mean probability that the router gives it. Compute it for a router without a preference and for one that always prefers the same experts. Why is $p_e$ in it, and not $f_e$ alone?
 #
 # <details><summary>Answer</summary>
 #
-# It is 1 when all experts are used alike, and grows up to $n / 2$ when two of them get everything. The shares $f_e$ come from a choice and have no gradient; $p_e$ has one, and it lowers the logits of the experts that are chosen too often. (Fedus, Zoph and Shazeer, 2022.)
+# It is 1 when all experts are used alike, and grows up to $n / 2$ when two of them get everything. The fractions $f_e$ come from a choice and have no gradient; $p_e$ has one, and it lowers the logits of the experts that are chosen too often. (Fedus, Zoph and Shazeer, 2022.)
 #
 # ```python
 # import torch

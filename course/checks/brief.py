@@ -13,6 +13,7 @@ from course.checks.trace import Object
 from course.language import say
 
 WIDEST = 300  # characters for one value
+LONGEST_NAME = 100  # letters of a class
 PLAINLY_WRITTEN = 1e7  # numbers from here on are written with an exponent
 PRINTED = 1e-3  # relative; closer numbers look the same with four digits
 ALIGNING = re.compile(r"(?<=\[) +| +(?=  )")  # spaces that align the columns of a matrix
@@ -124,7 +125,7 @@ def kind_name(value: object) -> str:
 def class_of(value: object) -> str:
     """The name of a student's object's class, also of its stand-in; "" for plain data."""
     target = value if isinstance(value, Object) else getattr(value, "_target", None)
-    return target.kind[:WIDEST] if isinstance(target, Object) else ""
+    return target.kind[:LONGEST_NAME] if isinstance(target, Object) else ""
 
 
 def _arrays_apart(one: Tensor, other: Tensor) -> tuple[str, str]:

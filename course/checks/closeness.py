@@ -62,7 +62,7 @@ def tensor_of(value: object) -> Tensor:
 
 
 def _signed(numbers: Tensor) -> Tensor:
-    """Numbers without a sign in a wider dtype: torch calculates with few of theirs; beyond 63 bits as floats."""
+    """Unsigned numbers in a wider dtype, as torch calculates with few of theirs; beyond 63 bits as floats."""
     if numbers.dtype not in SIGNED:
         return numbers
     signed = numbers.to(SIGNED[numbers.dtype])

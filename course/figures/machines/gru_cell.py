@@ -69,7 +69,7 @@ GRU_CELL = Machine(
         ),
         Step(
             "The new state: z of the old and 1 − z of the candidate. The two "
-            "shares add up to one, so no third gate is needed.",
+            "fractions add up to one, so no third gate is needed.",
             (
                 Sign("write", "⊙", (4.4, 3.3)),
                 Line(((1.5, 3.3), "write"), "1 − z"),

@@ -84,7 +84,7 @@ QUERIES_KEYS_VALUES = Machine(
             ),
         ),
         Step(
-            "The softmax makes them shares of one: how much the second word looks at each.",
+            "The softmax makes them fractions of one: how much the second word looks at each.",
             (
                 Box(
                     "weights",
