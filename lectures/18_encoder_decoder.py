@@ -514,15 +514,21 @@ for scale in budgets:
     assert min(bleu[scale, "Transformer", 30]) > max(bleu[scale, "rotary", 30])
 
 # %% [markdown]
-# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. What the Transformer lacked there was training. Beyond the trained lengths, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps, with every seed. It has learned more about the positions that it meets in training, and only about those. The Transformer with rotations is now the better of the two at 20 words, with every seed but by very different amounts, and stays last at 30. Here is one seed with sixteen times the steps:
+# After 600 steps the order beyond the trained lengths is the same with every seed, and within them RNNsearch is slightly ahead. After 2,400 steps nothing separates the three within the trained lengths: at 15 words every run is above 98 BLEU, and their alignment errors overlap. What the Transformer lacked there was training. Beyond the trained lengths, RNNsearch stays ahead at 30 words with every seed, and more training does not help the Transformer with sines and cosines: at 20 words it is worse than after 600 steps, with every seed. It has learned more about the positions that it meets in training, and only about those. The Transformer with rotations is now the better of the two at 20 words, with every seed but by very different amounts, and stays last at 30. Here are the same seeds with sixteen times the steps:
 
 # %%
 for model, same in by_model(recorded_results("budgets_16x")["runs"]).items():
+    bleu |= {("16x", same[0]["kind"], n): at_length(same, n, "bleu") for n in (15, 20, 30)}
     told = ", ".join(f"{with_range(at_length(same, n, 'bleu'))} at {n}" for n in (15, 20, 30))
     print(f"{same[0]['n_steps']:5,} steps × {len(same)}, {model:19} BLEU {told}")
 
+assert min(bleu["16x", "RNNsearch", 30]) > max(*bleu["16x", "Transformer", 30], *bleu["16x", "rotary", 30])
+for n in (20, 30):
+    assert max(bleu["16x", "Transformer", n]) < min(bleu["4x", "Transformer", n])
+assert max(bleu["16x", "Transformer", 20]) < min(bleu["16x", "rotary", 20])
+
 # %% [markdown]
-# RNNsearch is as good at 30 words as before. The Transformer with sines and cosines has fallen further, and rotations are now above it at 30 words, too. (The paper's Transformer took 100,000 steps.)
+# At 30 words RNNsearch is about as good as before, and ahead with every seed. The Transformer with sines and cosines has fallen further, at 20 and at 30 words. The one with rotations is now above it at 20 words with every seed; at 30 their ranges overlap. (The paper's Transformer took 100,000 steps.)
 #
 # Why does the Transformer with sines and cosines fall beyond the trained lengths? One possible reason is that it has never met the sines and cosines of these positions. Test this with short sentences, of ten words, whose positions do not start at 1.
 
@@ -767,7 +773,7 @@ print("we have just built course.models.Translator")
 # - Cross-attention: queries from the decoder, keys and values from the encoder's last layer; the source is read once.
 # - Three masks: real source words, the triangle, real source words again. Without the triangle the decoder copies its answer.
 # - A decoder layer applies self-attention, cross-attention and a feed-forward network; all layers look at the same memory.
-# - On the same data the Transformer needs more steps than the recurrent translator to be as good within the trained lengths; beyond them it is worse, with every seed, after 600 steps and after 2,400. On real captions it is ahead with every seed. It has many alignment maps, and the heads share the work.
+# - On the same data the Transformer needs more steps than the recurrent translator to be as good within the trained lengths; beyond them it is worse, with every seed, after 600, 2,400 and 9,600 steps. On real captions it is ahead with every seed. It has many alignment maps, and the heads share the work.
 # - Its gain is parallel training: the chain of operations that wait does not grow with the sentence.
 #
 # **In the homework:** [hw7 · BERT and translation](../homeworks/hw7_bert_and_translation/hw7_bert_and_translation.ipynb), the exercises on cross-attention and the encoder-decoder. The last lecture: [19 · The whole ladder](19_the_whole_ladder.ipynb).

@@ -68,13 +68,14 @@ def rounded(table: Tensor) -> list[list[float]]:
 def plane(places: Tensor, words: Sequence[str]):
     """The fallback picture: every word as a point, and the names that cover no other."""
     import matplotlib.pyplot as plt
+    from matplotlib.transforms import Bbox
 
     drawing, axes = plt.subplots(figsize=(6, 6))
     across, up = places.T.tolist()
     axes.scatter(across, up, s=8, color="#0072B2")
     axes.set(xticks=[], yticks=[])
     drawing.draw_without_rendering()  # which settles where each point is
-    taken = []
+    taken: list[Bbox] = []
     for (x, y), word in zip(places.tolist(), words, strict=True):
         name = axes.annotate(word, (x, y), fontsize=7, xytext=(3, 2), textcoords="offset points")
         box = name.get_window_extent()

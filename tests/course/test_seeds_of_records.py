@@ -12,9 +12,6 @@ from course.translation_experiment.records import RECORDED, read_results
 
 THREE = {0, 1, 2}
 FEWER = {
-    ("budgets_16x", "RNNsearch"): {0},
-    ("budgets_16x", "Transformer, rotary"): {0},
-    ("budgets_16x", "Transformer, sines"): {0},
     ("lengths_full", "RNNenc-30"): {0},
     ("lengths_full", "RNNenc-50"): {0},
     ("lengths_full", "RNNsearch-30"): {0},
@@ -37,5 +34,5 @@ def recorded_seeds():
 
 def test_every_record_has_three_seeds_but_for_the_exceptions():
     seeds = recorded_seeds()
-    assert {record for record, _ in seeds} > {"tickets", "ladder", "budgets_1x", "budgets_4x"}
+    assert {record for record, _ in seeds} > {"tickets", "ladder", "budgets_1x", "budgets_4x", "budgets_16x"}
     assert {key: some for key, some in seeds.items() if some != THREE} == FEWER
