@@ -84,8 +84,9 @@ def graded_from_the_shared_warm_process(short: bool):
     """Gradings start no warm process of their own; their limits are as they ask, or short."""
 
     @contextmanager
-    def shared(level, limits):
-        warm = warm_with(SHORT if short else limits, level.name)
+    def shared(unstarted):
+        unstarted.level = unstarted.find_level()
+        warm = warm_with(SHORT if short else unstarted.limits, unstarted.level.name)
         yield lambda: warm
 
     with pytest.MonkeyPatch.context() as patch:
