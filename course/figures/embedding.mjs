@@ -19,7 +19,7 @@ const isClear = (box, taken) =>
 
 /** Where a word could stand beside its point of this radius, the best place first. */
 function besides([x, y], radius, word, size) {
-  const wide = 0.62 * size * word.length, away = radius + 4;
+  const wide = 0.62 * size * word.length + 4, away = radius + 4;  // four: a short word may be all wide letters
   const at = (left, line, anchor) => ({ x: left + { start: 0, middle: wide / 2, end: wide }[anchor], y: line, anchor,
     box: { left, right: left + wide, top: line - 0.8 * size, bottom: line + 0.25 * size } });
   return [at(x + away, y + 4, "start"), at(x - away - wide, y + 4, "end"),

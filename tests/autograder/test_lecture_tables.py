@@ -30,7 +30,7 @@ def test_every_symbol_of_a_lectures_tables_is_in_the_glossary_once_and_with_each
         for symbol in symbols_in_source(path):
             found.add(symbol)
             (row,) = [row for row in rows if row.startswith(f"| {symbol} |")]
-            assert f"· [{path.stem[:2]}](" in row, symbol
+            assert f"·&nbsp;[{path.stem[:2]}](" in row, symbol
     assert len(found) == len(rows) > 80
 
 

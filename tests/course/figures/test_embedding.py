@@ -73,8 +73,8 @@ def test_labels_cover_neither_each_other_nor_points():
 
 @needs_node
 def test_of_two_words_that_want_one_place_the_first_gets_it_and_the_second_another():
-    asked = [[4, [50, 50], 2, "first", 11], [1, [50, 53], 2, "second", 11]]
-    found = call("embedding", "labels", asked, [dot(50, 50), dot(50, 53)], 200)
+    asked = [[4, [70, 50], 2, "first", 11], [1, [70, 53], 2, "second", 11]]
+    found = call("embedding", "labels", asked, [dot(70, 50), dot(70, 53)], 200)
     assert (found["4"]["anchor"], found["1"]["anchor"]) == ("start", "end")
 
 
