@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from autograder.grading.forked import Lost
@@ -17,20 +17,26 @@ MUCH_WAITING = 0.1  # of the time limit of a request
 Tried = dict[str, Any] | Lost  # the result of an attempt, as `Attempt` returns it
 
 
-@dataclass(frozen=True)
+@dataclass
 class Attempt:
-    """Judges one submission after another, each with processes of its own."""
+    """Judges one submission after another, each with processes of its own.
+
+    others_follow: the next process starts whenever one is taken, so that it is ready when it is needed.
+    """
 
     plan: Plan
     level: str
     warm: Warm
+    others_follow: bool = False
+    ahead: Student | None = field(default=None, init=False)
 
     def __call__(self, paper: Paper) -> dict[str, Any]:
         """The result, and whether a request timed out that had to wait for a processor."""
         students: list[Student] = []
 
         def start() -> Student:
-            students.append(self.warm.student())
+            students.append(self.ahead or self.warm.student())
+            self.ahead = self.warm.student() if self.others_follow else None
             return students[-1]
 
         graded = mark(paper, self.plan, self.level, start).as_json()

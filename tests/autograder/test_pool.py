@@ -32,7 +32,7 @@ def judged(tmp_path, monkeypatch):
             (tmp_path / f"{task}.{tries}").touch()
             return judge(task, tries)
 
-        monkeypatch.setattr(attempt, "Attempt", lambda plan, level, warm: once)
+        monkeypatch.setattr(attempt, "Attempt", lambda plan, level, warm, others_follow: once)
         return list(Pool(Level("none", ""), nullcontext, jobs).judged([*map(Named, tasks)], PLAN))
 
     return run
@@ -101,3 +101,25 @@ def test_a_verdict_is_kept_where_the_second_try_is_lost(judged):
 )
 def test_who_was_kept_waiting(death, kept_waiting):
     assert attempt.was_kept_waiting(SimpleNamespace(death=death)) is kept_waiting
+
+
+@pytest.mark.parametrize(
+    ("others_follow", "ready"), [(False, [["one"], ["two"]]), (True, [["one", "two"], ["two", "three"]])]
+)
+def test_a_process_is_ready_when_the_next_submission_needs_it(monkeypatch, others_follow, ready):
+    names = iter(["one", "two", "three"])
+    living = []
+
+    def student():
+        living.append(next(names))
+        return SimpleNamespace(name=living[-1], death=None)
+
+    def mark(paper, plan, level, start):
+        taken = start()
+        seen = [*living]  # while this submission is judged
+        living.remove(taken.name)
+        return SimpleNamespace(as_json=lambda: (taken.name, seen))
+
+    monkeypatch.setattr(attempt, "mark", mark)
+    judge = attempt.Attempt(PLAN, "none", SimpleNamespace(student=student), others_follow)
+    assert [judge(None)["graded"] for _ in range(2)] == list(zip(["one", "two"], ready, strict=True))

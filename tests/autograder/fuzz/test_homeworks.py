@@ -18,11 +18,11 @@ from autograder.isolation import wire
 from autograder.markup import plain_text
 from autograder.source.homework import references
 from autograder.source.loading import find
+from course.language import ENGLISH
 
 ROOT = Path(__file__).parents[3]
 HOMEWORKS = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.name.startswith("hw"))
-
-pytestmark = pytest.mark.nightly
+BY_DAY, *AT_NIGHT = HOMEWORKS
 
 
 class Examined:
@@ -42,7 +42,9 @@ class Examined:
             with_lies.close()
 
 
-@pytest.fixture(scope="module", params=HOMEWORKS)
+@pytest.fixture(
+    scope="module", params=[BY_DAY, *(pytest.param(name, marks=pytest.mark.nightly) for name in AT_NIGHT)]
+)
 def examined(request):
     return Examined(request.param)
 
@@ -71,7 +73,7 @@ def test_a_spoiled_answer_gets_a_verdict(examined, place, seed, share):
     done = examined.by(check, lying(seed, share))
     assert done.result in (PASSED, FAILED), done
     if done.result == FAILED:
-        record = _check_record(done._replace(message=in_full(done)))
+        record = _check_record(done._replace(message=in_full(done)), ENGLISH)
         for text in texts_in(json.loads(json.dumps(vars(record)))):
             assert plain_text(text) == text
 
