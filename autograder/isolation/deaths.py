@@ -23,9 +23,8 @@ def how_it_ended(report: dict, limits: Limits) -> str:
     status, reason, seconds = (report.get(name) for name in ("status", "reason", "cpu_seconds"))
     if reason == "memory_bytes" or (type(status) is int and is_out_of_memory(status)):
         return say("used more than {memory} of memory", memory=in_words(limits.memory_bytes))
-    if reason == "submission_seconds":
-        seconds = limits.patience * limits.submission_seconds
-        return say("was still running after {seconds:g} s", seconds=seconds)
+    if reason == "lifetime":
+        return say("was still running after {seconds:g} s", seconds=limits.lifetime)
     if reason == "processes":
         return say("started more than {count} processes and threads", count=limits.processes)
     if reason == "file_bytes":

@@ -83,7 +83,7 @@ class Keeper:
         """Wait until the process ends or must be ended; returns why. Reports times when asked."""
         tree, limits = self.sandbox.tree, totals.limits
         awaited: list[socket.socket | int] = [grader, *zygote, *pidfds(student)]
-        deadline = time.monotonic() + limits.patience * limits.submission_seconds
+        deadline = time.monotonic() + limits.lifetime
         while True:
             ready, _, _ = select.select(awaited, [], [], WATCH_SECONDS)
             tree.reap()
@@ -97,7 +97,7 @@ class Keeper:
                 except (EOFError, OSError):
                     return "hung up"
             if (now := time.monotonic()) > deadline:
-                return "submission_seconds"
+                return "lifetime"
             if now > clock.last.at + LOOK_AT_TIMES_SECONDS and clock.look().used > limits.cpu_seconds:
                 return "cpu_seconds"
             if exceeded := totals.exceeded():

@@ -26,6 +26,11 @@ class Limits:
     answers_bytes: int = 256 * MEGABYTE  # everything that its processes tell the grader
 
     @property
+    def lifetime(self) -> float:
+        """The seconds until a process is ended: of two submissions, during the first of which it may wait."""
+        return 2 * self.patience * self.submission_seconds
+
+    @property
     def largest_file_bytes(self) -> int:
         """The size of one file, which leaves room for its folders and for the file system's own blocks."""
         return self.file_bytes - self.file_bytes // 16
