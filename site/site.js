@@ -1,26 +1,37 @@
 const PHRASES = {}; // in another language: what is said for each English phrase
 const phrase = (template, values = {}) => (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-// A formula wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
-const formulas = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+// A formula or a picture wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
+const scrolling = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
   else target.removeAttribute("tabindex");
 }));
-document.querySelectorAll("div.math").forEach((formula) => formulas.observe(formula));
+document.querySelectorAll("div.math").forEach((formula) => scrolling.observe(formula));
+for (const picture of document.querySelectorAll(".bd-article :is(figure, p) > img")) {
+  const box = Object.assign(document.createElement("span"), { className: "scrolled" });
+  picture.replaceWith(box);
+  box.append(picture);
+  scrolling.observe(box);
+}
 
 // A search result shows the words of the article, not those of the buttons above it.
 if (typeof Search !== "undefined") {
   const read = Search.htmlToText;
   Search.htmlToText = (page, anchor) => {
     const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
+    article?.querySelectorAll("div.math").forEach((formula) => formula.remove()); // nobody reads their TeX
+    article?.querySelectorAll("span.math").forEach((formula) => { formula.textContent = formula.textContent.replace(/\\[()]/g, ""); });
     return read(`<div role="main">${article?.innerHTML ?? ""}</div>`, anchor);
   };
 }
 
-// In a table a cell of several words keeps some width on a narrow screen; the first column names the row.
+// In a table a cell of several words keeps some width on a narrow screen, and a name that the row begins with is not parted.
 const LONG = 24; // letters: more than a name or a number has
-for (const cell of document.querySelectorAll(".bd-article td:not(:first-child, .text-right)"))
-  cell.classList.toggle("is-long", cell.textContent.length > LONG);
+for (const cell of document.querySelectorAll(".bd-article td:not(.text-right)")) {
+  const isLong = cell.textContent.length > LONG, isFirst = cell.matches(":first-child");
+  cell.classList.toggle("is-long", isLong && !isFirst);
+  cell.classList.toggle("is-name", !isLong && isFirst);
+}
 
 // A long cell shows its first lines; a button unfolds it.
 const LINES = 20; // a cell that is hardly longer is shown whole
