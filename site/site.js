@@ -7,11 +7,17 @@ const scrolling = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   else target.removeAttribute("tabindex");
 }));
 document.querySelectorAll("div.math").forEach((formula) => scrolling.observe(formula));
+// A picture shrinks as long as its words, of about ten points, stay nine pixels high.
+const DOTS = { least: 64, inNotebooks: 80, measured: 110 }; // an inch
 for (const picture of document.querySelectorAll(".bd-article :is(figure, p) > img")) {
   const box = Object.assign(document.createElement("span"), { className: "scrolled" });
   picture.replaceWith(box);
   box.append(picture);
   scrolling.observe(box);
+  const drawn = picture.closest(".cell_output") ? DOTS.inNotebooks : DOTS.measured;
+  const limit = () => picture.style.setProperty("--least", `${Math.round((picture.naturalWidth * DOTS.least) / drawn)}px`);
+  if (picture.complete) limit();
+  else picture.addEventListener("load", limit);
 }
 
 // A search result shows the words of the article, not those of the buttons above it.
