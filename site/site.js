@@ -32,11 +32,12 @@ if (typeof Search !== "undefined") {
 }
 
 // In a table a cell of several words keeps some width on a narrow screen, and a name that the row begins with is not parted.
-const LONG = 24; // letters: more than a name or a number has
-for (const cell of document.querySelectorAll(".bd-article td:not(.text-right)")) {
-  const isLong = cell.textContent.length > LONG, isFirst = cell.matches(":first-child");
-  cell.classList.toggle("is-long", isLong && !isFirst);
-  cell.classList.toggle("is-name", !isLong && isFirst);
+const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
+const NAME = 14; // letters at most: a longer one would leave the other columns no room
+for (const cell of document.querySelectorAll(".bd-article :is(th, td:not(.text-right))")) {
+  const { length } = cell.textContent, isFirst = cell.matches(":first-child");
+  cell.classList.toggle("is-long", length > LONG[cell.tagName] && !isFirst);
+  cell.classList.toggle("is-name", length <= NAME && isFirst);
 }
 
 // A long cell shows its first lines; a button unfolds it.
