@@ -20,6 +20,7 @@ ADDRESS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 project = "Language models from scratch"
 author = "the authors of the course"
+highlight_language = "text"  # an indented block holds a command or what one printed, and keeps its columns
 smartquotes_action = "qe"  # quotes and ellipses; --option keeps its dashes
 language = os.environ.get("SITE_LANGUAGE", "en")  # see autograder.website.translated
 extensions = ["myst_nb", "sphinx.ext.mathjax"]

@@ -1,26 +1,44 @@
 const PHRASES = {}; // in another language: what is said for each English phrase
 const phrase = (template, values = {}) => (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-// A formula wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
-const formulas = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+// A formula or a picture wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
+const scrolling = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
   else target.removeAttribute("tabindex");
 }));
-document.querySelectorAll("div.math").forEach((formula) => formulas.observe(formula));
+document.querySelectorAll("div.math").forEach((formula) => scrolling.observe(formula));
+// A picture shrinks as long as its words, of about ten points, stay nine pixels high.
+const DOTS = { least: 64, inNotebooks: 80, measured: 110 }; // an inch
+for (const picture of document.querySelectorAll(".bd-article :is(figure, p) > img")) {
+  const box = Object.assign(document.createElement("span"), { className: "scrolled" });
+  picture.replaceWith(box);
+  box.append(picture);
+  scrolling.observe(box);
+  const drawn = picture.closest(".cell_output") ? DOTS.inNotebooks : DOTS.measured;
+  const limit = () => picture.style.setProperty("--least", `${Math.round((picture.naturalWidth * DOTS.least) / drawn)}px`);
+  if (picture.complete) limit();
+  else picture.addEventListener("load", limit);
+}
 
 // A search result shows the words of the article, not those of the buttons above it.
 if (typeof Search !== "undefined") {
   const read = Search.htmlToText;
   Search.htmlToText = (page, anchor) => {
     const article = new DOMParser().parseFromString(page, "text/html").querySelector("article");
+    article?.querySelectorAll("div.math").forEach((formula) => formula.remove()); // nobody reads their TeX
+    article?.querySelectorAll("span.math").forEach((formula) => { formula.textContent = formula.textContent.replace(/\\[()]/g, ""); });
     return read(`<div role="main">${article?.innerHTML ?? ""}</div>`, anchor);
   };
 }
 
-// In a table a cell of several words keeps some width on a narrow screen; the first column names the row.
-const LONG = 24; // letters: more than a name or a number has
-for (const cell of document.querySelectorAll(".bd-article td:not(:first-child, .text-right)"))
-  cell.classList.toggle("is-long", cell.textContent.length > LONG);
+// In a table a cell of several words keeps some width on a narrow screen, and a name that the row begins with is not parted.
+const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
+const NAME = 14; // letters at most: a longer one would leave the other columns no room
+for (const cell of document.querySelectorAll(".bd-article :is(th, td:not(.text-right))")) {
+  const { length } = cell.textContent, isFirst = cell.matches(":first-child");
+  cell.classList.toggle("is-long", length > LONG[cell.tagName] && !isFirst);
+  cell.classList.toggle("is-name", length <= NAME && isFirst);
+}
 
 // A long cell shows its first lines; a button unfolds it.
 const LINES = 20; // a cell that is hardly longer is shown whole

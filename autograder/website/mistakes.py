@@ -1,6 +1,8 @@
-"""A homework's known mistakes: a question about each, with the mistake itself folded below it."""
+"""A homework's known mistakes: each question once, with the mistakes that it uncovers folded below it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from autograder.catalogue import Misconception
 from autograder.reporting.prose import prose
@@ -8,19 +10,23 @@ from autograder.source.homework import STARS, Exercise, HomeworkSource, title_of
 
 
 def mistakes(homework: HomeworkSource) -> str:
-    """The known mistakes of each exercise: first the question to ask yourself, then, folded, the mistake."""
+    """The known mistakes of each exercise: first what to ask yourself, then, folded, what it uncovers."""
     notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
     number, _, subject = title_of(homework).partition(": ")
     lines = [
         f"# Known mistakes in {number.lower()}",
         "",
-        "Each question belongs to a mistake that people make here. Ask it of your own answer before you",
-        f"unfold what the mistake is. The exercises are in the notebook, [{subject or number}]({notebook}).",
+        "Each question belongs to one or more mistakes that people make here. Ask it of your own answer",
+        "before you unfold what they are. The exercises are in the notebook,",
+        f"[{subject or number}]({notebook}).",
     ]
     for exercise in homework.exercises:
-        known = [entry for entry in homework.misconceptions if entry.of == exercise.name]
+        asked: dict[str, list[Misconception]] = {}
+        for entry in homework.misconceptions:
+            if entry.of == exercise.name:
+                asked.setdefault(entry.question, []).append(entry)
         lines += ["", f"## {exercise.title}", "", about(exercise), ""]
-        lines += [line for entry in known for line in _folded(entry)]
+        lines += [line for question, known in asked.items() for line in _folded(question, known)]
     return "\n".join([*lines, ""])
 
 
@@ -30,13 +36,11 @@ def about(exercise: Exercise) -> str:
     return f"`{exercise.name}` · {STARS[exercise.difficulty - 1]} · {exercise.minutes} minutes · {points}"
 
 
-def _folded(entry: Misconception) -> list[str]:
-    seen = f" ([seen]({entry.seen}))" if entry.seen else ""
-    return [
-        f"<details><summary>{prose(entry.question)}</summary>",
-        "",
-        f"{entry.diagnosis}{seen}",
-        "",
-        "</details>",
-        "",
-    ]
+def _folded(question: str, known: Iterable[Misconception]) -> list[str]:
+    """A question, and below it every mistake that it uncovers, each in a paragraph."""
+    told = [line for entry in known for line in (f"{entry.diagnosis}{_seen(entry)}", "")]
+    return [f"<details><summary>{prose(question)}</summary>", "", *told, "</details>", ""]
+
+
+def _seen(entry: Misconception) -> str:
+    return f" ([seen]({entry.seen}))" if entry.seen else ""

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from unittest.mock import Mock
@@ -158,6 +159,15 @@ def test_mistakes_are_asked_about_before_they_are_told(mini):
     for entry in homework.misconceptions:
         asked, told = page.index(entry.question), page.index(entry.diagnosis)
         assert page.rindex("<summary>", 0, told) < asked < page.index("</summary>", asked) < told
+
+
+def test_a_question_that_uncovers_two_mistakes_is_asked_once(mini):
+    homework = load(mini)
+    known = homework.misconceptions[0]
+    other = replace(known, diagnosis="Another mistake that the same question uncovers.")
+    page = mistakes(replace(homework, misconceptions=(known, other)))
+    assert page.count(known.question) == page.count("</details>") == 1
+    assert page.index(known.diagnosis) < page.index(other.diagnosis) < page.index("</details>")
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ CUT_OFF = """(parts) => [...document.querySelectorAll(parts)]
   .filter(code => [code, code.closest('.output') ?? code].some(each =>
     each.scrollWidth > each.clientWidth + 1))
   .map(code => code.textContent.split('\\n').sort((a, b) => b.length - a.length)[0].slice(0, 140))"""
-CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre, .highlight-text pre)"  # not a drawing of lines
+# Not a drawing of lines, nor columns that a command printed.
+CODE = ":is(.cell_input, .highlight) pre:not(.cell_output pre, :is(.highlight-text, .highlight-none) pre)"
 PRINTED = ".cell_output .highlight pre, .cell_output pre.literal-block"
 # Rows in which a meaning of three lines has less than a third of the table, or a formula has several lines.
 NARROW_MEANINGS = """() => [...document.querySelectorAll('table')].flatMap(table => {
@@ -151,7 +152,7 @@ def test_the_contents_stand_beside_the_text_where_there_is_room(page, address):
         text = page.locator("article").bounding_box()
         assert contents.bounding_box()["x"] >= text["x"] + text["width"]
     page.set_viewport_size({"width": WIDE[0], "height": 800})
-    assert not contents.is_visible()
+    contents.wait_for(state="hidden")
 
 
 @pytest.mark.parametrize("page", ["light"], indirect=True)
@@ -166,3 +167,47 @@ def test_no_tex_is_seen_before_it_is_set_except_where_mathjax_does_not_come(page
     page.reload(wait_until="load")
     page.evaluate(IS_SET)
     assert formula.locator(".MathJax .math").is_visible()
+
+
+PICTURES = """[...document.querySelectorAll('figure > .scrolled > img')].map(picture => {
+  const box = picture.parentElement, caption = box.nextElementSibling.getBoundingClientRect();
+  return {shown: picture.clientWidth, whole: picture.naturalWidth, scrolls: box.scrollWidth > box.clientWidth,
+    isReached: box.tabIndex === 0, captionEnds: caption.right};
+})"""
+LEFT_EDGES = """(parts) => [...new Set([...document.querySelectorAll(parts)]
+  .filter(part => part.checkVisibility()).map(part => Math.round(part.getBoundingClientRect().x)))]"""
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_on_a_phone_a_picture_hardly_shrinks_and_scrolls_without_its_caption(page, address):
+    page.set_viewport_size({"width": WIDE[0], "height": 800})
+    page.goto(f"{address}/lectures/16_generation.html", wait_until="load")
+    page.evaluate(UNFOLD)
+    page.wait_for_timeout(FOLLOWED_MS)
+    pictures = page.evaluate(PICTURES)
+    assert any(picture["scrolls"] for picture in pictures)
+    for picture in pictures:
+        assert picture["shown"] >= 0.8 * picture["whole"] - 1
+        assert picture["isReached"] == picture["scrolls"]
+        assert picture["captionEnds"] <= WIDE[0]
+
+
+def test_figures_and_pictures_begin_where_code_does(page, address):
+    for width in WIDE[:2]:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{address}/lectures/11_attention.html", wait_until="load")
+        page.wait_for_selector(".cell_output .lmf")
+        edges = page.evaluate(LEFT_EDGES, ".cell_input, .cell_output :is(.lmf, .scrolled)")
+        assert len(edges) == 1
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_the_heading_of_the_search_page_stands_where_others_do(page, address):
+    for width in WIDE:
+        page.set_viewport_size({"width": width, "height": 800})
+        places = []
+        for name, heading in (("search.html", ".bd-search-container h1"), ("glossary.html", "article h1")):
+            page.goto(f"{address}/{name}", wait_until="load")
+            place = page.locator(heading).bounding_box()
+            places.append([round(place[side]) for side in ("x", "y", "height")])
+        assert places[0] == places[1]
