@@ -57,7 +57,7 @@ def tensor_of(value: object) -> Tensor:
     if isinstance(value, complex):
         return torch.tensor(value, dtype=torch.complex128)
     if isinstance(value, int) and abs(value) >= 2**63:
-        return torch.tensor(_as_float(value), dtype=torch.float64)
+        return torch.tensor(as_float(value), dtype=torch.float64)
     return _signed(torch.as_tensor(value))
 
 
@@ -69,7 +69,8 @@ def _signed(numbers: Tensor) -> Tensor:
     return numbers.to(torch.float64) if (signed < 0).any() else signed
 
 
-def _as_float(value: int) -> float:
+def as_float(value: int) -> float:
+    """The nearest float; an integer too large for one becomes infinite."""
     try:
         return float(value)
     except OverflowError:

@@ -114,7 +114,7 @@ def _is_right_as_tensor(received: object, expected: Array) -> bool:
         are_tensors = all(isinstance(entry, torch.Tensor) for entry in received)
         rows = torch.stack([*received]) if are_tensors else torch.tensor(received)
         return agree(rows, tensor_of(expected))
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         return False
 
 

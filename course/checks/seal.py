@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from course.checks.closeness import is_array, is_number, is_truth, kind_of, tensor_of
+from course.checks.closeness import as_float, is_array, is_number, is_truth, kind_of, tensor_of
 from course.checks.errors import gist
 from course.checks.trace import Object, Outcome
 
@@ -82,6 +82,7 @@ def _text(value: object, numbers: list[float]) -> str:
 def _number_text(value: int | float | complex, numbers: list[float]) -> str:
     if isinstance(value, complex):
         return _number_text(value.real, numbers) + "+i" + _number_text(value.imag, numbers)
+    value = as_float(value) if isinstance(value, int) and abs(value) >= LARGE else value
     if not math.isfinite(value):
         return str(float(value))
     if abs(value) < LARGE and abs(value - round(value)) <= max(ZERO, min(WHOLE * abs(value), 0.01)):

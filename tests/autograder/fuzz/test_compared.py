@@ -8,6 +8,8 @@ from values import tensors, values
 from course.checks import Mismatch, assert_close, assert_depends, assert_dtype, assert_equal, same
 from course.checks.brief import brief, brief_pair, kind_name
 from course.checks.check import values as values_of
+from course.checks.seal import bears, seal
+from course.checks.trace import Outcome
 from course.language import Said
 
 LONGEST = 3_000  # characters of what is said of two values; a student reads it
@@ -50,3 +52,9 @@ def test_two_values_are_compared_and_shown_in_few_words(one, other):
     for text in (brief(one), kind_name(one), *brief_pair(one, other)):
         assert type(text) in (str, Said)
         assert len(text) < LONGEST
+
+
+@given(values)
+def test_a_value_bears_its_own_seal(value):
+    outcome = Outcome("value", value)
+    assert bears(outcome, seal(outcome))

@@ -13,6 +13,7 @@ X = torch.arange(15, dtype=torch.float64).reshape(3, 5)
     [
         ([*X], X, "a list where a tensor is expected; its values are right"),
         ([*X.T], X, "a list where a tensor is expected"),
+        ([0.5, 10**400], X[0, :2], "a list where a tensor is expected"),
         ((X,), X, "a tuple where a tensor is expected; its only entry is right"),
         (torch.tensor([0.5]), 0.5, "a tensor of shape (1,) where a number is expected; its value is right"),
         (torch.tensor([0.5]), 0.7, "a tensor of shape (1,) where a number is expected"),
