@@ -429,6 +429,19 @@ def test_a_huge_upload_is_ended_before_it_is_read(door, ada, is_honest):
     assert door.attempts.of("ada", NAME) == []
 
 
+@pytest.mark.parametrize("path", ["/join", "/sign-out"])
+def test_strangers_cannot_fill_the_disk_or_the_memory_with_forms_that_never_end(door, path):
+    def body():
+        yield b"--b\r\ncontent-disposition: form-data; name=x; filename=x\r\n\r\n"
+        for _ in range(15):
+            yield b"x" * 1_000_000
+
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    done = Browser(door).post(path, content=body(), headers=headers)
+    assert done.status_code == 413
+    assert "larger than any" in done.text
+
+
 @pytest.mark.parametrize("filename", ["../../../etc/passwd", MARKUP, "a" * 500, "\x00", 'x"; filename="y'])
 def test_the_name_of_a_file_is_never_used(door, ada, filename, tmp_path):
     done = ada.hand_in(notebook(), filename)
