@@ -35,12 +35,24 @@ class Attempt:
         students: list[Student] = []
 
         def start() -> Student:
-            students.append(self.ahead or self.warm.student())
+            students.append(self.taken() or self.warm.student())
             self.ahead = self.warm.student() if self.others_follow else None
             return students[-1]
 
         graded = mark(paper, self.plan, self.level, start).as_json()
         return {"graded": graded, "was_kept_waiting": any(map(was_kept_waiting, students))}
+
+    def taken(self) -> Student | None:
+        """The process that was started ahead, unless it has ended or is too old.
+
+        The far limit on its wall time has run since it was started: the submission before this one could take
+        nearly all of that.
+        """
+        ready, self.ahead = self.ahead, None
+        if ready is not None and (ready.has_ended() or ready.age() > ready.limits.submission_seconds):
+            ready.kill()
+            return None
+        return ready
 
 
 def counts(tried: Tried) -> TypeGuard[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import select
 import socket
 import time
 import weakref
@@ -47,6 +48,7 @@ class Student:
         self.connection = connection
         self.limits = limits
         self.files = files
+        self.born = time.monotonic()
         self.started = False
         self.death: Died | None = None
         self.told = 0  # bytes of its answers so far
@@ -151,6 +153,16 @@ class Student:
         """End the process and everything it started; returns when they are gone."""
         if self.death is None:
             self.die(say("was ended by the grader"))
+
+    def age(self) -> float:
+        """The seconds of wall time since it was asked for."""
+        return time.monotonic() - self.born
+
+    def has_ended(self) -> bool:
+        """Whether its process has ended though nothing was asked of it: then its keeper has said why."""
+        waiting = select.poll()
+        waiting.register(self.control, select.POLLIN)
+        return bool(waiting.poll(0))
 
     def exchange(self, operation: str, fields: dict, seconds: float) -> Any:
         """Send one request and read its reply, all within `seconds`."""

@@ -103,6 +103,32 @@ def test_who_was_kept_waiting(death, kept_waiting):
     assert attempt.was_kept_waiting(SimpleNamespace(death=death)) is kept_waiting
 
 
+class Ready(SimpleNamespace):
+    """A student's process that nothing was asked of."""
+
+    def __init__(self, name, ended=False, seconds=0.0):
+        super().__init__(name=name, death=None, killed=False, limits=Limits(submission_seconds=600.0))
+        self.has_ended = lambda: ended
+        self.age = lambda: seconds
+
+    def kill(self):
+        self.killed = True
+
+
+@pytest.mark.parametrize(
+    ("ended", "seconds", "is_taken"), [(False, 0.1, True), (True, 0.1, False), (False, 700.0, False)]
+)
+def test_a_process_that_has_ended_or_has_little_time_left_is_not_taken(monkeypatch, ended, seconds, is_taken):
+    ahead = Ready("ahead", ended, seconds)
+    monkeypatch.setattr(
+        attempt, "mark", lambda paper, plan, level, start: SimpleNamespace(as_json=lambda: start().name)
+    )
+    judge = attempt.Attempt(PLAN, "none", SimpleNamespace(student=lambda: Ready("fresh")), True)
+    judge.ahead = ahead
+    assert judge(None)["graded"] == ("ahead" if is_taken else "fresh")
+    assert ahead.killed is not is_taken
+
+
 @pytest.mark.parametrize(
     ("others_follow", "ready"), [(False, [["one"], ["two"]]), (True, [["one", "two"], ["two", "three"]])]
 )
@@ -112,7 +138,7 @@ def test_a_process_is_ready_when_the_next_submission_needs_it(monkeypatch, other
 
     def student():
         living.append(next(names))
-        return SimpleNamespace(name=living[-1], death=None)
+        return Ready(living[-1])
 
     def mark(paper, plan, level, start):
         taken = start()
