@@ -22,6 +22,7 @@ NAME = re.compile(
     re.DOTALL,
 )
 TYPED = "not a file: typed into Canvas's page, or a link"
+ANOTHER = re.compile(r"\d+_.+", re.DOTALL)  # after three numbers, of which the first may belong to a name
 
 
 def recognises(tree: Tree, homework: str) -> bool:
@@ -43,6 +44,7 @@ def attempts(tree: Tree, homework: str) -> Iterator[Attempt]:
 
 def _of_one(user: str, handed: list[tuple[re.Match, File]]) -> Iterator[Attempt]:
     notebooks = [pair for pair in handed if pair[1].name.endswith(".ipynb")] or handed[:1]
+    doubts = sorted({doubt for found, _ in handed for doubt in _doubt(found)})
     others = tuple(file for found, file in handed if all(file is not own for _, own in notebooks))
     for found, file in notebooks:
         yield Attempt(
@@ -51,6 +53,13 @@ def _of_one(user: str, handed: list[tuple[re.Match, File]]) -> Iterator[Attempt]
             order=int(found["attachment"] or 0),
             marked_late=bool(found["late"] or found["unnamed_late"]),
             several="notebooks in one attempt",
-            notes=(TYPED,) if found["entry"] else (),
+            notes=(*([TYPED] if found["entry"] else []), *doubts),
             name_in_canvas="" if found["entry"] else found.string,
         )
+
+
+def _doubt(found: re.Match) -> Iterator[str]:
+    """What a person should look at if a file's name can be read in two ways."""
+    user, other = found["user"], found["attachment"]
+    if user and ANOTHER.fullmatch(found["name"] or ""):
+        yield f"{found['name']} is user {user}'s, or user {other}'s if a name ends in _{user}: see in Canvas"

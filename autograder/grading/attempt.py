@@ -35,12 +35,20 @@ class Attempt:
         students: list[Student] = []
 
         def start() -> Student:
-            students.append(self.ahead or self.warm.student())
+            students.append(self.taken() or self.warm.student())
             self.ahead = self.warm.student() if self.others_follow else None
             return students[-1]
 
         graded = mark(paper, self.plan, self.level, start).as_json()
         return {"graded": graded, "was_kept_waiting": any(map(was_kept_waiting, students))}
+
+    def taken(self) -> Student | None:
+        """The process that was started ahead, unless it has ended, as when memory runs out."""
+        ready, self.ahead = self.ahead, None
+        if ready is not None and ready.has_ended():
+            ready.kill()
+            return None
+        return ready
 
 
 def counts(tried: Tried) -> TypeGuard[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import select
 import socket
 import time
 import weakref
@@ -151,6 +152,12 @@ class Student:
         """End the process and everything it started; returns when they are gone."""
         if self.death is None:
             self.die(say("was ended by the grader"))
+
+    def has_ended(self) -> bool:
+        """Whether its process has ended though nothing was asked of it: then its keeper has said why."""
+        waiting = select.poll()
+        waiting.register(self.control, select.POLLIN)
+        return bool(waiting.poll(0))
 
     def exchange(self, operation: str, fields: dict, seconds: float) -> Any:
         """Send one request and read its reply, all within `seconds`."""

@@ -31,8 +31,17 @@ from autograder.serving.classroom import Classroom
 from autograder.serving.clock import in_zone_of, until
 from autograder.serving.handout import handout, mistaken_for
 from autograder.serving.marking import Marking
-from autograder.serving.people import Invitations, NotAdmitted, Person, SignIn, see_other, sign_in, signed_in
-from autograder.serving.protection import Protection, require_own_form
+from autograder.serving.people import (
+    SECONDS_OF_A_SESSION,
+    Invitations,
+    NotAdmitted,
+    Person,
+    SignIn,
+    see_other,
+    sign_in,
+    signed_in,
+)
+from autograder.serving.protection import NOTEBOOKS, Protection, require_own_form
 from autograder.serving.rubrics import Rubrics, total
 from autograder.serving.settings import ServeSettings
 from autograder.serving.waiting import Waiting
@@ -40,7 +49,6 @@ from autograder.submissions.collect import LARGEST_NOTEBOOK, Unreadable
 from autograder.submissions.handed_in import parse
 
 TEMPLATES = Path(__file__).parent / "templates"
-SECONDS_OF_A_SESSION = 60 * 86_400
 AT_ONCE = (
     "0;url=?held=1"  # a page that waits asks for itself again, which is answered when there is a verdict
 )
@@ -147,9 +155,14 @@ class Door:
 
     def too_large(self, path: str) -> str:
         """The page for a request that was rejected before its sender was known."""
+        is_upload = path.startswith(NOTEBOOKS)
         message = "The file is too large to be a notebook. Clear its outputs and hand it in again."
         values = {"course": self.settings.course, "person": None, "csrf": "", "reload": None}
-        said = {"heading": NOT_HANDED_IN, "message": message, "back": path}
+        said = {
+            "heading": NOT_HANDED_IN if is_upload else "This did not work",
+            "message": message if is_upload else "This form is larger than any that these pages send.",
+            "back": path if is_upload else "/",
+        }
         return str(render("message.html.j2", folder=TEMPLATES, **values, **said))
 
     async def http_error(self, request: Request, problem: HTTPException) -> Response:

@@ -15,6 +15,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from autograder.marks.database import GradebookUnavailable, in_a_sentence, with_driver
+from autograder.submissions.collect import MEGABYTE
 
 TABLES = sql.MetaData()
 ATTEMPT = sql.Table(
@@ -66,15 +67,20 @@ KNOWN = sql.Table("known_student", TABLES, sql.Column("student", sql.String(200)
 
 @dataclass(frozen=True)
 class Pace:
-    """How often a student's attempts at one homework are judged; further ones wait for their turn."""
+    """How often a student's attempts at one homework are judged; further ones wait for their turn.
+
+    most, most_bytes: what is kept for one student and homework; beyond these bytes only small files are.
+    """
 
     seconds_between: float = 30.0
     each_hour: int = 6
-    most: int = 200  # attempts that are kept for one student and homework
+    most: int = 200
+    most_bytes: int = 200 * MEGABYTE
+    small_bytes: int = MEGABYTE
 
 
 class TooMany(ValueError):
-    """A student has handed in so often that nothing more is kept; the message says so."""
+    """A student has handed in so much that this is not kept; the message says so."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,11 @@ class Attempts:
                 return _attempt(before[-1], is_new=False)
             if len(before) >= pace.most:
                 raise TooMany(f"There are {len(before)} attempts already, and no more are kept.")
+            if len(content) > pace.small_bytes:
+                size = sql.select(sql.func.sum(sql.func.length(ATTEMPT.c.content)))
+                kept = connection.execute(size.where(_of(student, homework))).scalar() or 0
+                if kept + len(content) > pace.most_bytes:
+                    raise TooMany(too_large(pace))
             turn = _turn(now, [one.not_before for one in before], pace)
             row = ATTEMPT.insert().values(
                 homework=homework,
@@ -309,6 +320,15 @@ class Attempts:
         except sql.exc.SQLAlchemyError as error:
             raise GradebookUnavailable(f"The database cannot be used ({type(error).__name__}).") from None
         return True
+
+
+def too_large(pace: Pace) -> str:
+    """What a student is told whose attempts take too much room together."""
+    most, small = pace.most_bytes / MEGABYTE, pace.small_bytes / MEGABYTE
+    return (
+        f"With this one, your attempts would take more than {most:g} MB. Clear the outputs of the notebook "
+        f"and hand it in again: up to {small:g} MB, it is still kept."
+    )
 
 
 def _turn(now: datetime, turns: Sequence[datetime], pace: Pace) -> datetime:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from autograder.serving.people import Person, see_other
 from autograder.serving.rubrics import Answer, Rubrics
 from autograder.serving.settings import ServeSettings
 
+NUMBER = re.compile(r"[0-9]{1,9}")  # of an item
 MOST_POINTS = 1000.0
 LONGEST_COMMENT = 5_000  # characters
 LONGEST_SET = 20_000  # characters of an answer; formulas in a longer one, which would take time, stay text
@@ -112,7 +114,7 @@ class Marking:
         student = students.get(str(form.get("answer")))
         if student is None:
             raise HTTPException(404, "There is no such answer.")
-        items = [int(str(item)) for item in form.getlist("item") if str(item).isdigit()]
+        items = [number for item in form.getlist("item") if (number := stated_number(item)) is not None]
         comment = str(form.get("comment", ""))[:LONGEST_COMMENT]
         self.rubrics.mark(name, question, student, items, comment.strip(), person.name)
         is_left = any(not one.is_marked for one in self.rubrics.answers(name, question))
@@ -129,9 +131,9 @@ class Marking:
             stated_points(form.get("points")),
             str(form.get("comment", ""))[:LONGEST_COMMENT].strip(),
         )
-        number = str(form.get("number", ""))
-        if number.isdigit():
-            self.rubrics.change(name, question, int(number), points, comment)
+        number = stated_number(form.get("number"))
+        if number is not None:
+            self.rubrics.change(name, question, number, points, comment)
         else:
             self.rubrics.add(name, question, points, comment)
         return see_other(f"/marking/{name}/{question}?answer={form.get('answer', '')}")
@@ -140,6 +142,11 @@ class Marking:
         """An answer's name on a page, which does not reveal its student."""
         said = f"{homework} {answer.student}".encode()
         return hmac.new(self.door.key.encode(), said, hashlib.sha256).hexdigest()[:24]
+
+
+def stated_number(said: object) -> int | None:
+    """The number of an item that one of these pages sent, if it is one."""
+    return int(said) if isinstance(said, str) and NUMBER.fullmatch(said) else None
 
 
 def stated_points(said: object) -> float:

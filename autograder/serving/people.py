@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +17,7 @@ from starlette.routing import Route
 from autograder.collecting.attempt import student_id
 
 SECONDS_OF_AN_INVITATION = 60 * 86_400
+SECONDS_OF_A_SESSION = 60 * 86_400  # since the last visit; staff sign in again when so many have passed
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,20 @@ class NotAdmitted(PermissionError):
 def sign_in(request: Request, person: Person) -> None:
     """Begin a new session, without anything from an earlier one."""
     request.session.clear()
-    request.session.update(name=person.name, is_staff=person.is_staff, csrf=secrets.token_urlsafe(16))
+    request.session.update(
+        name=person.name, is_staff=person.is_staff, since=int(time.time()), csrf=secrets.token_urlsafe(16)
+    )
 
 
 def signed_in(request: Request) -> Person | None:
-    """The person who sent this request."""
-    name = request.session.get("name")
-    return Person(name, bool(request.session.get("is_staff"))) if name else None
+    """The person who sent this request.
+
+    A session is renewed at each visit, but not whether its person is staff: who is no longer, sees the class
+    no longer than a session lasts.
+    """
+    name, since = request.session.get("name"), request.session.get("since", 0)
+    is_staff = request.session.get("is_staff") and time.time() < since + SECONDS_OF_A_SESSION
+    return Person(name, bool(is_staff)) if name else None
 
 
 def name_of(claim: str) -> str:

@@ -6,13 +6,16 @@ import secrets
 from collections.abc import Callable
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from autograder.serving.people import NotAdmitted
 from autograder.submissions.collect import LARGEST_NOTEBOOK
 
 LARGEST_REQUEST = LARGEST_NOTEBOOK + 100_000  # bytes, including what a form adds
+# Other forms are read before it is known who sends them, and what arrives is kept until the last byte of it.
+LARGEST_FORM = 1_000_000
+NOTEBOOKS = "/homework/"  # where those who are signed in send notebooks
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -43,13 +46,13 @@ class Protection:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        size, has_begun = 0, False
+        size, has_begun, most = 0, False, largest(scope["path"])
 
         async def counted() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
-            if size > LARGEST_REQUEST:
+            if size > most:
                 raise TooLarge
             return message
 
@@ -62,9 +65,11 @@ class Protection:
 
         said = dict(scope["headers"]).get(b"content-length", b"0")
         try:
-            if not said.isdigit() or int(said) > LARGEST_REQUEST:
+            if not said.isdigit() or int(said) > most:
                 raise TooLarge
             await self.app(scope, counted, with_headers)
+        except ClientDisconnect:  # there is nobody to answer
+            return
         except TooLarge:
             if has_begun:
                 raise
@@ -72,6 +77,11 @@ class Protection:
             headers = [(b"content-type", b"text/html; charset=utf-8"), (b"connection", b"close")]
             await with_headers({"type": "http.response.start", "status": 413, "headers": headers})
             await send({"type": "http.response.body", "body": body})
+
+
+def largest(path: str) -> int:
+    """The most bytes of a request to this path."""
+    return LARGEST_REQUEST if path.startswith(NOTEBOOKS) else LARGEST_FORM
 
 
 def require_own_form(request: Request, token: object) -> None:

@@ -79,7 +79,7 @@ class Grader:
     def _keep(self) -> None:
         """Start it and wait for it in one thread: a child that ends with its parent ends with that thread."""
         while not self.has_ended.is_set():
-            words = [sys.executable, "-m", "autograder", *self.words]
+            words = [sys.executable, "-P", "-m", "autograder", *self.words]
             with subprocess.Popen(words, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent) as process:
                 while process.poll() is None and not self.has_ended.wait(0.1):
                     pass

@@ -3,7 +3,8 @@
 In a list of forbidden names `torch.softmax` is a function, `torch.nn` a module with everything in it,
 `.softmax` a method of any object, `sorted` a builtin. Imports, renamings and getattr with a fixed name
 are followed; a loaded module is known by whatever path leads to it: `torch.hub.torch` is `torch`. Where an
-exercise forbids something of torch, it forbids the modules in which torch keeps its functions for itself.
+exercise forbids something of torch, it forbids the modules in which torch keeps its functions for itself, and
+the functions whose names begin with `_`, which do the same as others.
 The course's own package is forbidden in every exercise, except for the parts that solve none; a text that is
 the name of one of its modules counts as a use, whatever it is given to; the word "course" counts if imported.
 This is a reminder, not a security boundary: anyone who wants to hide a call can.
@@ -15,7 +16,8 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from types import BuiltinFunctionType as BUILTIN
 from types import ModuleType
 from typing import cast
 
@@ -70,7 +72,7 @@ class Rule:
     def of(cls, forbids: Iterable[str], allows: Iterable[str] = ()) -> "Rule":
         """The rule of an exercise: its own names and those that hold for every exercise."""
         names = frozenset(forbids)
-        inner = INNER if any(name.startswith("torch.") for name in names) else ()
+        inner = INNER | private() if any(name.startswith("torch.") for name in names) else ()
         return cls(names.union(ALWAYS, inner), frozenset([*allows, *NEVER]))
 
     def breaks(self, path: str) -> bool:
@@ -91,6 +93,18 @@ class Rule:
     def most_parts(self) -> int:
         """How many parts the longest name has: more of a path need not be looked at."""
         return 1 + max(name.count(".") for name in self.forbids | self.allows)
+
+
+def private() -> frozenset[str]:
+    """The full names of torch's own private functions, once torch is loaded: `torch._log_softmax`."""
+    return _private() if "torch" in sys.modules else frozenset()
+
+
+@cache
+def _private() -> frozenset[str]:
+    entries = vars(sys.modules["torch"]).items()
+    names = [name for name, thing in entries if name.startswith("_") and isinstance(thing, BUILTIN)]
+    return frozenset(f"torch.{name}" for name in names)
 
 
 def _longest(path: str, names: frozenset[str]) -> int:

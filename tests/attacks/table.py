@@ -140,6 +140,21 @@ ELSEWHERE = (
         "test_searching_code_takes_time_in_proportion",
     ),
     (
+        "a notebook in the old format 3, full of outputs",
+        "autograder/test_repair.py",
+        "test_format_3_takes_no_more_memory_than_any_other",
+    ),
+    (
+        "forms for the website that never end, from nobody who is signed in",
+        "autograder/serving/test_serve_pages.py",
+        "test_strangers_cannot_fill_the_disk_or_the_memory_with_forms_that_never_end",
+    ),
+    (
+        "large notebooks for the website, again and again",
+        "autograder/serving/test_kept_attempts.py",
+        "test_attempts_that_would_fill_the_disk_are_refused_but_a_small_one_is_always_kept",
+    ),
+    (
         "code that Python cannot read",
         "autograder/test_own_work.py",
         "test_no_text_of_an_answer_stops_the_judge",

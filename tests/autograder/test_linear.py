@@ -124,6 +124,8 @@ OTHERS = {
     "autograder.collecting.github_classroom._last_commit": "git's line about a commit",
     "autograder.serving.inbox.SOLUTION": "the instructor's answer",
     "autograder.collecting.canvas.NAME": "names of files, see READERS",
+    "autograder.collecting.canvas.ANOTHER": "names of files, one class of characters",
+    "autograder.serving.marking.NUMBER": "at most nine digits",
     "autograder.collecting.moodle.NAME": "names of files, see READERS",
     "autograder.collecting.choosing.COPY": "names of files, see READERS",
     "autograder.collecting.choosing._plain": "names of files, one class of characters",

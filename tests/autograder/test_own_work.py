@@ -250,6 +250,8 @@ def test_a_class_with_an_attribute_of_the_same_name_is_not_taken_for_another():
         ("torch._refs.native_layer_norm", "torch.layer_norm"),
         ("torch.functional.F._VF.topk", "torch.topk"),
         ("torch.ops.aten.topk", "torch.nn.LayerNorm"),
+        ("torch._log_softmax", "torch.log_softmax"),
+        ("torch._fused_rms_norm", "torch.nn.RMSNorm"),
     ],
 )
 def test_the_inner_modules_of_torch_are_forbidden_without_being_listed(path, forbidden):

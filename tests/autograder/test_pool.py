@@ -103,6 +103,29 @@ def test_who_was_kept_waiting(death, kept_waiting):
     assert attempt.was_kept_waiting(SimpleNamespace(death=death)) is kept_waiting
 
 
+class Ready(SimpleNamespace):
+    """A student's process that nothing was asked of."""
+
+    def __init__(self, name, ended=False):
+        super().__init__(name=name, death=None, killed=False)
+        self.has_ended = lambda: ended
+
+    def kill(self):
+        self.killed = True
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_process_that_has_ended_meanwhile_is_not_taken(monkeypatch, ended):
+    ahead = Ready("ahead", ended)
+    monkeypatch.setattr(
+        attempt, "mark", lambda paper, plan, level, start: SimpleNamespace(as_json=lambda: start().name)
+    )
+    judge = attempt.Attempt(PLAN, "none", SimpleNamespace(student=lambda: Ready("fresh")), True)
+    judge.ahead = ahead
+    assert judge(None)["graded"] == ("fresh" if ended else "ahead")
+    assert ahead.killed is ended
+
+
 @pytest.mark.parametrize(
     ("others_follow", "ready"), [(False, [["one"], ["two"]]), (True, [["one", "two"], ["two", "three"]])]
 )
@@ -112,7 +135,7 @@ def test_a_process_is_ready_when_the_next_submission_needs_it(monkeypatch, other
 
     def student():
         living.append(next(names))
-        return SimpleNamespace(name=living[-1], death=None)
+        return Ready(living[-1])
 
     def mark(paper, plan, level, start):
         taken = start()

@@ -1,6 +1,8 @@
 """A submission, however it was mangled, is rebuilt on the release; what was done is said."""
 
 import json
+import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -403,6 +405,49 @@ def test_a_cell_of_odd_types_is_read_as_a_harmless_one(handed_in, built, cell):
 def test_what_is_no_notebook_gets_a_sentence(data, sentence):
     with pytest.raises(Unreadable, match=sentence):
         parse(data)
+
+
+def in_format_3(*cells, **more):
+    sheets = [{"cells": list(cells), "metadata": {}}]
+    return json.dumps(
+        {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": sheets} | more
+    )
+
+
+def test_format_3_is_read_as_nbformat_converts_it():
+    cells = [
+        {
+            "cell_type": "code",
+            "input": ["x = 1"],
+            "language": "python",
+            "metadata": {"tags": ["a"]},
+            "outputs": [],
+        },
+        {"cell_type": "heading", "level": 3, "source": ["One\n", "line"], "metadata": {}},
+        {"cell_type": "heading", "source": "Another", "metadata": {}},
+        {"cell_type": "html", "source": "<b>", "metadata": {}},
+        {"cell_type": "markdown", "source": "text", "metadata": {"nbgrader": {"grade_id": "why_smooth"}}},
+        {"cell_type": "raw", "source": "raw", "metadata": {}},
+    ]
+    text = in_format_3(*cells)
+    theirs = parse(nbformat.writes(nbformat.convert(nbformat.reads(text, 3), 4)).encode())
+    ours = [replace(cell, cell_id=None) for cell in parse(text.encode()).cells]
+    assert ours == [replace(cell, cell_id=None) for cell in theirs.cells]
+
+
+def test_format_3_takes_no_more_memory_than_any_other():
+    outputs = [{"output_type": "stream", "text": "a"}] * 20_000
+    data = in_format_3({"cell_type": "code", "input": "", "outputs": outputs, "metadata": {}}).encode()
+    tracemalloc.start()
+    parse(data)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 40 * len(data)
+
+
+@pytest.mark.parametrize("sheets", [None, 7, [7], [{}], [{"cells": 7}], {"cells": []}])
+def test_format_3_without_cells_is_an_empty_notebook(sheets):
+    assert parse(in_format_3(worksheets=sheets).encode()).cells == []
 
 
 def test_format_3_is_converted_and_reported():

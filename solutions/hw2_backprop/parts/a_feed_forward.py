@@ -175,7 +175,7 @@ def other_batches_are_cut_out_of_the_text(batch_at, draw):
         assert_equal(targets, rows[:, -1], what="targets")
 
 
-# %% [markdown] exercise="log_softmax" difficulty=2 minutes=15 forbids="torch.log_softmax,torch.softmax,torch.logsumexp,torch.logaddexp,torch.logcumsumexp,.log_softmax,.softmax,.logsumexp,.logaddexp,.logcumsumexp,torch.nn.functional.log_softmax,torch.nn.functional.softmax,torch.nn.functional.cross_entropy,torch.nn.LogSoftmax,torch.nn.Softmax,torch.nn.CrossEntropyLoss,torch.special,torch.distributions,torch.ops,scipy,course" exempt="gradient"
+# %% [markdown] exercise="log_softmax" difficulty=2 minutes=15 forbids="torch.log_softmax,torch.softmax,torch.logsumexp,torch.logaddexp,torch.logcumsumexp,.log_softmax,.softmax,.logsumexp,.logaddexp,.logcumsumexp,torch.nn.functional.log_softmax,torch.nn.functional.softmax,torch.nn.functional.softmin,torch.nn.functional.cross_entropy,torch.nn.LogSoftmax,torch.nn.Softmax,torch.nn.Softmin,torch.nn.CrossEntropyLoss,torch.special,torch.distributions,torch.ops,scipy,course" exempt="gradient"
 # ### 3. Log-probabilities that nothing breaks
 #
 # The softmax turns logits into probabilities, $\hat y_i = e^{z_i} / \sum_j e^{z_j}$. What training needs is

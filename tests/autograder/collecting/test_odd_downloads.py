@@ -42,6 +42,18 @@ def test_canvas_names_of_text_link_and_anonymous_late_are_understood(tmp_path):
     assert typed.read_bytes() == b"<p>my words</p>"
 
 
+def test_a_name_in_canvas_that_ends_like_another_users_number_is_pointed_out(tmp_path):
+    files = {
+        f"adamsann_20101_900020_{HOMEWORK}.ipynb": notebook("ann"),
+        f"eve_20101_20199_900023_{HOMEWORK}.ipynb": notebook("eve"),  # eve's name is "eve_20101"
+    }
+    found = rows(zipped(tmp_path / "c.zip", files), tmp_path / "submitted")
+    assert set(found) == {"20101"}
+    said = f"900023_{HOMEWORK}.ipynb is user 20101's, or user 20199's if a name ends in _20101: see in Canvas"
+    assert said in found["20101"].notes
+    assert notebooks(tmp_path / "submitted") == {"20101": notebook("ann")}
+
+
 def test_an_archive_that_is_half_understood_is_refused_with_a_list(tmp_path):
     odd = {f"student{number}.ipynb": notebook() for number in range(4)}
     source = zipped(tmp_path / "c.zip", {**CANVAS, **odd})

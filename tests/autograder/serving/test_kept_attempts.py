@@ -55,6 +55,17 @@ def test_attempts_without_end_are_refused(attempts):
         attempts.hand_in("ada", "flood", b"one more", pace)
 
 
+def test_attempts_that_would_fill_the_disk_are_refused_but_a_small_one_is_always_kept(attempts):
+    pace = Pace(0.0, 1000, most_bytes=250, small_bytes=20)
+    for number in range(2):
+        attempts.hand_in("ada", "heavy", f"{number}".encode() * 100, pace)
+    with pytest.raises(TooMany, match="Clear the outputs"):
+        attempts.hand_in("ada", "heavy", b"2" * 100, pace)
+    assert attempts.hand_in("ada", "heavy", b"3" * 20, pace).is_new
+    assert attempts.hand_in("ada", "another", b"2" * 100, pace).is_new
+    assert attempts.hand_in("bob", "heavy", b"2" * 100, pace).is_new
+
+
 def test_a_total_stays_until_the_mark_or_the_attempt_that_counts_is_another(attempts):
     told = Told("visible", "whole", "3 of 5")
     for verdict, source, total in (

@@ -137,6 +137,12 @@ def test_who_has_marked_the_last_answer_is_told_that_all_are_marked(staff):
     assert "3 of 3" in done.text
 
 
+@pytest.mark.parametrize("number", ["²", "9" * 10, "-1"])
+def test_what_is_no_number_of_an_item_adds_one(staff, rubrics, number):
+    add(staff, "0.5", "the noise", number=number)
+    assert len(rubrics.items(NAME, "why")) == 1
+
+
 @pytest.mark.parametrize("said", ["", "x", "nan", "inf", "1e9"])
 def test_points_are_a_number(staff, rubrics, said):
     assert add(staff, said, "x").status_code == 400

@@ -158,6 +158,35 @@ def test_the_instructor_sees_the_class_and_a_student_does_not(door, ada):
         assert Browser(door).get(path).status_code == 403
 
 
+def test_who_was_staff_is_so_no_longer_than_a_session_lasts_though_it_is_renewed(door, monkeypatch):
+    staff = Browser(door)
+    staff.join("prof", is_staff=True)
+    now = time.time()
+    for days, status in ((50, 200), (70, 403)):
+        monkeypatch.setattr(time, "time", lambda days=days: now + days * 86_400)
+        assert staff.get(f"/class/{NAME}").status_code == status
+        assert staff.get("/").status_code == 200
+
+
+def test_a_sender_who_is_gone_is_no_error(door):
+    async def upload():
+        sent = iter(
+            [{"type": "http.request", "body": b"--b", "more_body": True}, {"type": "http.disconnect"}]
+        )
+
+        async def receive():
+            return next(sent)
+
+        async def send(message):
+            raise AssertionError(message)
+
+        kind = (b"content-type", b"multipart/form-data; boundary=b")
+        scope = {"type": "http", "method": "POST", "path": "/join", "raw_path": b"/join", "query_string": b""}
+        await door.app()(scope | {"headers": [(b"host", b"127.0.0.1"), kind]}, receive, send)
+
+    asyncio.run(upload())
+
+
 def test_the_class_shows_who_has_not_handed_in(door, ada):
     ada.hand_in(notebook())
     door.attempts.know(["bob", "cleo", "dan"])
@@ -427,6 +456,19 @@ def test_a_huge_upload_is_ended_before_it_is_read(door, ada, is_honest):
     assert f'<a href="/homework/{NAME}">Back</a>' in done.text
     assert fields
     assert door.attempts.of("ada", NAME) == []
+
+
+@pytest.mark.parametrize("path", ["/join", "/sign-out"])
+def test_strangers_cannot_fill_the_disk_or_the_memory_with_forms_that_never_end(door, path):
+    def body():
+        yield b"--b\r\ncontent-disposition: form-data; name=x; filename=x\r\n\r\n"
+        for _ in range(15):
+            yield b"x" * 1_000_000
+
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    done = Browser(door).post(path, content=body(), headers=headers)
+    assert done.status_code == 413
+    assert "larger than any" in done.text
 
 
 @pytest.mark.parametrize("filename", ["../../../etc/passwd", MARKUP, "a" * 500, "\x00", 'x"; filename="y'])
