@@ -40,6 +40,36 @@ for (const cell of document.querySelectorAll(".bd-article :is(th, td:not(.text-r
   cell.classList.toggle("is-name", length <= NAME && isFirst);
 }
 
+/** The part of an element's text between two offsets. */
+const rangeOf = (element, start, end) => {
+  const range = new Range(), walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let passed = 0; walker.nextNode(); passed += walker.currentNode.length) {
+    const isIn = (offset) => offset >= passed && offset <= passed + walker.currentNode.length;
+    if (isIn(start)) range.setStart(walker.currentNode, start - passed);
+    if (isIn(end)) { range.setEnd(walker.currentNode, end - passed); break; }
+  }
+  return range;
+};
+
+// What goes on in the next line of code stands deeper than its statement, which parts where a programmer would part it.
+const PRINTED = ".cell_output, .highlight-text, .highlight-none"; // it keeps its columns and scrolls
+for (const code of document.querySelectorAll(".bd-article div.highlight > pre")) {
+  if (code.closest(PRINTED)) continue;
+  for (const token of code.querySelectorAll(".o, .p")) {
+    if (token.textContent === ".") token.before(document.createElement("wbr"));
+    else if (/[([{]$/.test(token.textContent)) token.after(document.createElement("wbr"));
+  }
+  let start = 0;
+  for (const line of code.textContent.split(/(?<=\n)/)) {
+    const range = rangeOf(code, start, start + line.length);
+    const whole = Object.assign(document.createElement("span"), { className: "line-of-code" });
+    whole.style.setProperty("--depth", Math.max(0, line.search(/\S/)));
+    whole.append(range.extractContents());
+    range.insertNode(whole);
+    start += line.length;
+  }
+}
+
 // A long cell shows its first lines; a button unfolds it.
 const LINES = 20; // a cell that is hardly longer is shown whole
 const SHOWN = 14;
@@ -94,17 +124,6 @@ addEventListener("beforeprint", () => {
 for (const summary of document.querySelectorAll(".bd-links summary")) {
   summary.setAttribute("aria-label", phrase("Pages of {name}", { name: summary.closest("li").querySelector("a").textContent.trim() }));
 }
-
-/** The part of an element's text between two offsets. */
-const rangeOf = (element, start, end) => {
-  const range = new Range(), walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  for (let passed = 0; walker.nextNode(); passed += walker.currentNode.length) {
-    const isIn = (offset) => offset >= passed && offset <= passed + walker.currentNode.length;
-    if (isIn(start)) range.setStart(walker.currentNode, start - passed);
-    if (isIn(end)) { range.setEnd(walker.currentNode, end - passed); break; }
-  }
-  return range;
-};
 
 // A drawing beside its source: the line of code of the box that is asked is marked there.
 for (const pair of document.querySelectorAll(".beside")) {
