@@ -31,13 +31,46 @@ if (typeof Search !== "undefined") {
   };
 }
 
-// In a table a cell of several words keeps some width on a narrow screen, and a name that the row begins with is not parted.
+// A word of code that fits a line is not parted; a longer one may break after its dots, dashes and bars.
+const WHOLE = 28; // letters that fit a line of a small phone
+for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
+  const letters = word.textContent;
+  if (letters.length <= WHOLE) word.classList.add("is-whole");
+  else {
+    const parts = letters.split(/(?<=[/._|=,(-])(?=\w)/);
+    word.replaceChildren(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
+  }
+}
+
+// The bracket before a formula and the comma after it stay with it, a number with its per cent, and "T = 5" is one word.
+for (const formula of document.querySelectorAll(".bd-article span.math:not(.MathJax *)")) {
+  const { previousSibling: before, nextSibling: after } = formula;
+  const opened = /[(“‘]*$/.exec(before instanceof Text ? before.data : "")[0];
+  const closed = /^[.,;:?!)”’…]*/.exec(after instanceof Text ? after.data : "")[0];
+  if (!opened && !closed) continue;
+  const whole = Object.assign(document.createElement("span"), { className: "unparted" });
+  formula.replaceWith(whole);
+  whole.append(opened, formula, closed);
+  if (opened) before.data = before.data.slice(0, -opened.length);
+  if (closed) after.data = after.data.slice(closed.length);
+}
+for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcaption):not(.lmf *)")) {
+  for (const part of place.childNodes) {
+    if (part instanceof Text) {
+      part.data = part.data.replace(/(?<=\d) (?=%)/g, "\u00a0").replace(/(?<=\b[\wₓₖ]{1,2}) = (?=\d)/g, "\u00a0=\u00a0");
+    }
+  }
+}
+
+// In a table a cell of several words keeps some width on a narrow screen, and a short one is not parted.
 const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
 const NAME = 14; // letters at most: a longer one would leave the other columns no room
+const SHORT = 12; // the same, where the row does not begin
 for (const cell of document.querySelectorAll(".bd-article :is(th, td:not(.text-right))")) {
   const { length } = cell.textContent, isFirst = cell.matches(":first-child");
   cell.classList.toggle("is-long", length > LONG[cell.tagName] && !isFirst);
   cell.classList.toggle("is-name", length <= NAME && isFirst);
+  cell.classList.toggle("is-short", length <= SHORT && !isFirst);
 }
 
 /** The part of an element's text between two offsets. */
