@@ -36,8 +36,8 @@ const WHOLE = 28; // letters that fit a line of a small phone
 for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   const letters = word.textContent;
   if (letters.length <= WHOLE) word.classList.add("is-whole");
-  else {
-    const parts = letters.split(/(?<=[/._|=,(-])(?=\w)/);
+  else if (!word.closest("table")) { // which scrolls
+    const parts = letters.split(/(?<=[/._|=,(-])(?=\w{4})/);
     word.replaceChildren(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
   }
 }
