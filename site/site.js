@@ -62,6 +62,11 @@ for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcap
   }
 }
 
+// "14 · The Transformer block": the number stays with the first word.
+for (const title of document.querySelectorAll(".bd-article a, .prev-next-title")) {
+  for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3}) · /, "$1\u00a0·\u00a0");
+}
+
 // In a table a cell of several words keeps some width on a narrow screen, and a short one is not parted.
 const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
 const NAME = 14; // letters at most: a longer one would leave the other columns no room
@@ -86,11 +91,23 @@ const rangeOf = (element, start, end) => {
 
 // What goes on in the next line of code stands deeper than its statement, which parts where a programmer would part it.
 const PRINTED = ".cell_output, .highlight-text, .highlight-none"; // it keeps its columns and scrolls
+const WORTH = 8; // letters: less than this in brackets gets no line of its own
 for (const code of document.querySelectorAll(".bd-article div.highlight > pre")) {
   if (code.closest(PRINTED)) continue;
   for (const token of code.querySelectorAll(".o, .p")) {
     if (token.textContent === ".") token.before(document.createElement("wbr"));
-    else if (/[([{]$/.test(token.textContent)) token.after(document.createElement("wbr"));
+    else if (/[([{]$/.test(token.textContent)) {
+      let inside = "";
+      for (let next = token.nextSibling; next && inside.length < WORTH; next = next.nextSibling) inside += next.textContent;
+      if (inside.slice(0, WORTH).search(/[)\]}\n]/) < 0) token.after(document.createElement("wbr"));
+    }
+  }
+  const options = code.closest(".highlight-sh") ? code.textContent.matchAll(/(?<!\S)(?=\S*-)\S{1,28}(?!\S)/g) : [];
+  for (const { 0: option, index } of options) { // a browser would part it after its dashes
+    const range = rangeOf(code, index, index + option.length);
+    const whole = Object.assign(document.createElement("span"), { className: "unparted" });
+    whole.append(range.extractContents());
+    range.insertNode(whole);
   }
   let start = 0;
   for (const line of code.textContent.split(/(?<=\n)/)) {
