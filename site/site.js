@@ -63,7 +63,7 @@ for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcap
 }
 
 // "14 · The Transformer block": the number stays with the first word.
-for (const title of document.querySelectorAll(".bd-article a, .prev-next-title")) {
+for (const title of document.querySelectorAll(".bd-article :is(a, a > span), .prev-next-title")) {
   for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3}) · /, "$1\u00a0·\u00a0");
 }
 
