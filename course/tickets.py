@@ -208,7 +208,7 @@ def page(recorded: dict) -> str:
     """The page of the documentation, made from a record alone."""
     found = accuracies(Trial(**each) for each in recorded["trials"])
     header, *rows = ["| " + " | ".join(line) + " |" for line in lines(found)]
-    ruler = "|" + " ---: |" * (header.count("|") - 1)
+    ruler = "| --- |" + " ---: |" * (header.count("|") - 2)
     table = "\n".join([header, ruler, *rows])
     config, n_seconds = recorded["config"], sum(each["cpu_seconds"] for each in recorded["trials"])
     n_steps, batch_size, n_seeds = config["n_steps"], config["batch_size"], len(config["seeds"])

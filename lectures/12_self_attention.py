@@ -245,7 +245,7 @@ products, cosines
 # The first key points exactly where $q$ points. The second is merely longer, yet the dot product prefers it. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another: nothing could be ignored. With dot products a word can learn a long key, which gets large weights from many queries, and a long query, which makes its own weights sharp. Models that do use cosines multiply them by a learned number.
 
 # %% [markdown]
-# ## Why √d_k
+# ## Why $\sqrt{d_k}$
 #
 # Let the numbers in $q$ and $k$ be independent with mean 0 and variance 1. A product $q_d k_d$ then has mean 0 and variance 1 as well, and $q \cdot k$ is a sum of $d_k$ of them: variances add up, so its variance is $d_k$ and its standard deviation $\sqrt{d_k}$.
 #

@@ -31,13 +31,93 @@ if (typeof Search !== "undefined") {
   };
 }
 
-// In a table a cell of several words keeps some width on a narrow screen, and a name that the row begins with is not parted.
+// A word of code that fits a line is not parted; a longer one may break after its dots, dashes and bars.
+const WHOLE = 28; // letters that fit a line of a small phone
+for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
+  const letters = word.textContent;
+  if (letters.length <= WHOLE) word.classList.add("is-whole");
+  else if (!word.closest("table")) { // which scrolls
+    const parts = letters.split(/(?<=[/._|=,(-])(?=\w{4})/);
+    word.replaceChildren(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
+  }
+}
+
+// The bracket before a formula and the comma after it stay with it, a number with its per cent, and "T = 5" is one word.
+for (const formula of document.querySelectorAll(".bd-article span.math:not(.MathJax *)")) {
+  const { previousSibling: before, nextSibling: after } = formula;
+  const opened = /[(“‘]*$/.exec(before instanceof Text ? before.data : "")[0];
+  const closed = /^[.,;:?!)”’…]*/.exec(after instanceof Text ? after.data : "")[0];
+  if (!opened && !closed) continue;
+  const whole = Object.assign(document.createElement("span"), { className: "unparted" });
+  formula.replaceWith(whole);
+  whole.append(opened, formula, closed);
+  if (opened) before.data = before.data.slice(0, -opened.length);
+  if (closed) after.data = after.data.slice(closed.length);
+}
+for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcaption):not(.lmf *)")) {
+  for (const part of place.childNodes) {
+    if (part instanceof Text) {
+      part.data = part.data.replace(/(?<=\d) (?=%)/g, "\u00a0").replace(/(?<=\b[\wₓₖ]{1,2}) = (?=\d)/g, "\u00a0=\u00a0");
+    }
+  }
+}
+
+// "14 · The Transformer block": the number stays with the first word.
+for (const title of document.querySelectorAll(".bd-article :is(a, a > span), .prev-next-title")) {
+  for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3}) · /, "$1\u00a0·\u00a0");
+}
+
+// In a table a cell of several words keeps some width on a narrow screen, and a short one is not parted.
 const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
 const NAME = 14; // letters at most: a longer one would leave the other columns no room
+const SHORT = 12; // the same, where the row does not begin
 for (const cell of document.querySelectorAll(".bd-article :is(th, td:not(.text-right))")) {
   const { length } = cell.textContent, isFirst = cell.matches(":first-child");
   cell.classList.toggle("is-long", length > LONG[cell.tagName] && !isFirst);
   cell.classList.toggle("is-name", length <= NAME && isFirst);
+  cell.classList.toggle("is-short", length <= SHORT && !isFirst);
+}
+
+/** The part of an element's text between two offsets. */
+const rangeOf = (element, start, end) => {
+  const range = new Range(), walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let passed = 0; walker.nextNode(); passed += walker.currentNode.length) {
+    const isIn = (offset) => offset >= passed && offset <= passed + walker.currentNode.length;
+    if (isIn(start)) range.setStart(walker.currentNode, start - passed);
+    if (isIn(end)) { range.setEnd(walker.currentNode, end - passed); break; }
+  }
+  return range;
+};
+
+// What goes on in the next line of code stands deeper than its statement, which parts where a programmer would part it.
+const PRINTED = ".cell_output, .highlight-text, .highlight-none"; // it keeps its columns and scrolls
+const WORTH = 8; // letters: less than this in brackets gets no line of its own
+for (const code of document.querySelectorAll(".bd-article div.highlight > pre")) {
+  if (code.closest(PRINTED)) continue;
+  for (const token of code.querySelectorAll(".o, .p")) {
+    if (token.textContent === ".") token.before(document.createElement("wbr"));
+    else if (/[([{]$/.test(token.textContent)) {
+      let inside = "";
+      for (let next = token.nextSibling; next && inside.length < WORTH; next = next.nextSibling) inside += next.textContent;
+      if (inside.slice(0, WORTH).search(/[)\]}\n]/) < 0) token.after(document.createElement("wbr"));
+    }
+  }
+  const options = code.closest(".highlight-sh") ? code.textContent.matchAll(/(?<!\S)(?=\S*-)\S{1,28}(?!\S)/g) : [];
+  for (const { 0: option, index } of options) { // a browser would part it after its dashes
+    const range = rangeOf(code, index, index + option.length);
+    const whole = Object.assign(document.createElement("span"), { className: "unparted" });
+    whole.append(range.extractContents());
+    range.insertNode(whole);
+  }
+  let start = 0;
+  for (const line of code.textContent.split(/(?<=\n)/)) {
+    const range = rangeOf(code, start, start + line.length);
+    const whole = Object.assign(document.createElement("span"), { className: "line-of-code" });
+    whole.style.setProperty("--depth", Math.max(0, line.search(/\S/)));
+    whole.append(range.extractContents());
+    range.insertNode(whole);
+    start += line.length;
+  }
 }
 
 // A long cell shows its first lines; a button unfolds it.
@@ -94,17 +174,6 @@ addEventListener("beforeprint", () => {
 for (const summary of document.querySelectorAll(".bd-links summary")) {
   summary.setAttribute("aria-label", phrase("Pages of {name}", { name: summary.closest("li").querySelector("a").textContent.trim() }));
 }
-
-/** The part of an element's text between two offsets. */
-const rangeOf = (element, start, end) => {
-  const range = new Range(), walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  for (let passed = 0; walker.nextNode(); passed += walker.currentNode.length) {
-    const isIn = (offset) => offset >= passed && offset <= passed + walker.currentNode.length;
-    if (isIn(start)) range.setStart(walker.currentNode, start - passed);
-    if (isIn(end)) { range.setEnd(walker.currentNode, end - passed); break; }
-  }
-  return range;
-};
 
 // A drawing beside its source: the line of code of the box that is asked is marked there.
 for (const pair of document.querySelectorAll(".beside")) {

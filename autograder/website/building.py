@@ -18,6 +18,8 @@ BUILT = {
     "hw6_gpt": "gpt",
     "hw7_bert_and_translation": "bert",
 }
+# How a question's name is spelt in a sentence.
+SPELT = {"jacobian": "Jacobian", "bert": "BERT", "ninety seven": "ninety-seven"}
 
 
 def building(homework: HomeworkSource) -> str:
@@ -57,8 +59,10 @@ def building(homework: HomeworkSource) -> str:
 
 
 def _in_words(each: Written) -> str:
-    asked = each.name.replace("_", " ").capitalize()
-    return f"| {asked}, in words | | {each.minutes} | {each.points:g} |"
+    asked = each.name.replace("_", " ")
+    for name, spelt in SPELT.items():
+        asked = asked.replace(name, spelt)
+    return f"| {asked[0].upper()}{asked[1:]}, in words | | {each.minutes} | {each.points:g} |"
 
 
 def introduction(homework: HomeworkSource) -> str:

@@ -1,6 +1,6 @@
 // Where a translator looks: choose a target word, see its weights over the source; the links they make are judged against the gold ones.
 
-import { choose, dragged, frame, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, dragged, frame, HALO, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Links [source, target]: the strongest weight of each target word, or every weight of at least `threshold` where one is given. */
 export function linksOf(weights, threshold = null) {
@@ -62,7 +62,7 @@ export default {
         const long = 144 * weights[s];
         view.picture.append(shape("rect",
           { x: 180 - long, y: middle(s) - 8, width: Math.max(0.5, long), height: 16, fill: "var(--blue)" }));
-        if (weights[s] >= 0.005) write(176 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet" });
+        if (weights[s] >= 0.005) write(176 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet", style: HALO });
         write(sourceX, middle(s), word, { "text-anchor": "end", "font-weight": weights[s] >= 0.2 ? "bold" : "normal" });
       });
     }
@@ -105,8 +105,8 @@ export default {
       weights[state.target].forEach((weight, s) => {
         if (weight > 0.01) join(s, state.target, { stroke: "var(--blue)", "stroke-width": 6 * weight, "stroke-opacity": 0.8 });
       });
+      drawLine(); // below the numbers, which would otherwise be struck through
       drawSource();
-      drawLine();
       drawTarget();
       const wrong = found.filter((link) => !known.has(String(link)));
       const best = linksOf([weights[state.target]])[0][0];

@@ -54,7 +54,8 @@ const STYLE = `
 .lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
 .lmf table { border-collapse:collapse; font-variant-numeric:tabular-nums; margin:.4rem 0; background:transparent; color:inherit; }
 .lmf th, .lmf td { border:1px solid var(--line); padding:.1rem .45rem; text-align:right; color:inherit;
-  background:transparent; font-weight:normal; }
+  background:transparent; font-weight:normal; white-space:nowrap; }
+.lmf td.words { text-align:left; }
 .lmf .numbers { overflow-x:auto; }
 .lmf summary { cursor:pointer; }`;
 
@@ -157,10 +158,11 @@ function frame(el, { width, height, label, title = label, name }) {
 }
 
 function tabulate(header, rows) {
+  const told = (text) => node("td", /\p{L}{3}/u.test(text) ? { class: "words" } : {}, text);
   const title = (text) => text === "" ? node("td") : node("th", { scope: "col" }, text); // an empty corner heads nothing
   const head = node("tr", {}, ...header.map(title));
   const body = rows.map(([first, ...rest]) =>
-    node("tr", {}, node("th", { scope: "row" }, String(first)), ...rest.map((cell) => node("td", {}, String(cell)))));
+    node("tr", {}, node("th", { scope: "row" }, String(first)), ...rest.map((cell) => told(String(cell)))));
   return node("table", {}, node("thead", {}, head), node("tbody", {}, ...body));
 }
 

@@ -76,9 +76,9 @@ export default {
       (mode) => { state.generating = mode === 1; draw(); });
     powers("B", 10, "B");
     powers("T", 15, "T");
-    knobs.D = slider(view.controls, { label: "d", min: 0, max: widths.length - 1, step: 1, value: 0, show: (i) => String(widths[i]) },
+    knobs.D = slider(view.controls, { label: "D", min: 0, max: widths.length - 1, step: 1, value: 0, show: (i) => String(widths[i]) },
       (i) => { state.D = widths[i]; fitHeads(); draw(); });
-    knobs.H = slider(view.controls, { label: "h", min: 0, max: 14, step: 1, value: 0, show: (i) => String(divisors(state.D ?? 64)[i]) },
+    knobs.H = slider(view.controls, { label: "H", min: 0, max: 14, step: 1, value: 0, show: (i) => String(divisors(state.D ?? 64)[i]) },
       (i) => { state.H = divisors(state.D)[i]; draw(); });
     knobs.L = slider(view.controls, { label: "L", min: 1, max: 96, step: 1, value: 1 }, (L) => { state.L = L; draw(); });
 

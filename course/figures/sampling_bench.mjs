@@ -117,7 +117,7 @@ export default {
         { stroke: "transparent", "stroke-width": 14, style: "cursor:ns-resize;touch-action:none" }])
         painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, ...more }));
       dragged(painted.lastChild, view.picture, (at) => put(knobs.minP, minPAt(at.y)));
-      text(width, y - 4, "min-p", { "text-anchor": "end", style: `font-size:11px;${HALO}` });
+      text(left - 4, y + 4, "min-p", { "text-anchor": "end", style: `font-size:11px;${HALO}` }); // beside the bars
     }
 
     function show() {

@@ -60,6 +60,28 @@ def test_no_page_asks_others_for_anything_or_reports_an_error(page, address, nam
 
 
 @pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_a_formula_wider_than_a_phone_scrolls_to_its_end(page, address):
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.goto(f"{address}/lectures/06_backprop.html", wait_until="load")
+    page.evaluate(IS_SET)
+    formula = page.locator(".bd-article div.math").first
+    cut_off = """box => box.querySelector('.mrow').getBoundingClientRect().right
+      - box.getBoundingClientRect().right"""
+    assert formula.evaluate(cut_off) > 10
+    formula.evaluate("box => { box.scrollLeft = 1000; }")
+    assert formula.evaluate(cut_off) < 1
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_no_comma_or_bracket_is_parted_from_the_formula_beside_it(page, address):
+    page.goto(f"{address}/lectures/07_rnn.html", wait_until="load")
+    lonely = """() => [...document.querySelectorAll('.bd-article span.math:not(.MathJax *)')].filter(
+      formula => /[(]$/.test(formula.previousSibling?.data ?? '') && !formula.closest('.unparted')).length"""
+    assert page.evaluate(lonely) == 0
+    assert page.locator(".bd-article .unparted").count() > 20
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
 def test_axe_finds_nothing_to_mend_on_any_page_whatever_is_unfolded(page, address, names):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     found = {}
