@@ -21,13 +21,13 @@ Tried = dict[str, Any] | Lost  # the result of an attempt, as `Attempt` returns 
 class Attempt:
     """Judges one submission after another, each with processes of its own.
 
-    others_follow: the next process starts whenever one is taken, so that it is ready when it is needed.
+    starts_ahead: the next process starts whenever one is taken, so that it is ready when it is needed.
     """
 
     plan: Plan
     level: str
     warm: Warm
-    others_follow: bool = False
+    starts_ahead: bool = False
     ahead: Student | None = field(default=None, init=False)
 
     def __call__(self, paper: Paper) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class Attempt:
 
         def start() -> Student:
             students.append(self.taken() or self.warm.student())
-            self.ahead = self.warm.student() if self.others_follow else None
+            self.ahead = self.warm.student() if self.starts_ahead else None
             return students[-1]
 
         graded = mark(paper, self.plan, self.level, start).as_json()

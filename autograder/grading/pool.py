@@ -89,7 +89,9 @@ class Pool:
         plan.prepare()
         gc.freeze()  # what a judge does not collect stays shared memory; so may a little garbage of imports
         others_follow = len(tasks) > self.jobs or arriving is not None
-        attempt = Attempt(plan, self.level.name, self.warm(), others_follow)  # warm has started meanwhile
+        is_spare = self.jobs < capacity_here().processors  # otherwise a start ahead keeps a judge waiting
+        warm = self.warm()  # which has been starting meanwhile
+        attempt = Attempt(plan, self.level.name, warm, starts_ahead=others_follow and is_spare)
         limits = limits_of_a_judge(plan.limits)
         are_together = min(self.jobs, len(tasks)) > 1 or (self.jobs > 1 and arriving is not None)
         again: list[tuple[SomeTask, Tried]] = []

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.grading import attempt
+from autograder.grading import attempt, pool
 from autograder.grading.forked import Lost
 from autograder.grading.pool import Pool
 from autograder.isolation import Died, Level, Limits
@@ -32,7 +32,7 @@ def judged(tmp_path, monkeypatch):
             (tmp_path / f"{task}.{tries}").touch()
             return judge(task, tries)
 
-        monkeypatch.setattr(attempt, "Attempt", lambda plan, level, warm, others_follow: once)
+        monkeypatch.setattr(attempt, "Attempt", lambda plan, level, warm, starts_ahead: once)
         return list(Pool(Level("none", ""), nullcontext, jobs).judged([*map(Named, tasks)], PLAN))
 
     return run
@@ -127,9 +127,9 @@ def test_a_process_that_has_ended_meanwhile_is_not_taken(monkeypatch, ended):
 
 
 @pytest.mark.parametrize(
-    ("others_follow", "ready"), [(False, [["one"], ["two"]]), (True, [["one", "two"], ["two", "three"]])]
+    ("starts_ahead", "ready"), [(False, [["one"], ["two"]]), (True, [["one", "two"], ["two", "three"]])]
 )
-def test_a_process_is_ready_when_the_next_submission_needs_it(monkeypatch, others_follow, ready):
+def test_a_process_is_ready_when_the_next_submission_needs_it(monkeypatch, starts_ahead, ready):
     names = iter(["one", "two", "three"])
     living = []
 
@@ -144,5 +144,24 @@ def test_a_process_is_ready_when_the_next_submission_needs_it(monkeypatch, other
         return SimpleNamespace(as_json=lambda: (taken.name, seen))
 
     monkeypatch.setattr(attempt, "mark", mark)
-    judge = attempt.Attempt(PLAN, "none", SimpleNamespace(student=student), others_follow)
+    judge = attempt.Attempt(PLAN, "none", SimpleNamespace(student=student), starts_ahead)
     assert [judge(None)["graded"] for _ in range(2)] == list(zip(["one", "two"], ready, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "jobs", "processors", "ahead"), [(3, 1, 2, True), (3, 2, 2, False), (1, 1, 2, False)]
+)
+def test_a_process_starts_ahead_where_others_follow_and_a_processor_is_spare(
+    monkeypatch, n_tasks, jobs, processors, ahead
+):
+    found = []
+
+    def made(plan, level, warm, starts_ahead):
+        found.append(starts_ahead)
+        return lambda task: {"graded": task, "was_kept_waiting": False}
+
+    monkeypatch.setattr(attempt, "Attempt", made)
+    monkeypatch.setattr(pool, "capacity_here", lambda: SimpleNamespace(processors=processors))
+    tasks = [Named(number) for number in range(n_tasks)]
+    assert len(list(Pool(Level("none", ""), nullcontext, jobs).judged(tasks, PLAN))) == n_tasks
+    assert found == [ahead]
