@@ -37,8 +37,11 @@ def about(exercise: Exercise) -> str:
 
 
 def _folded(question: str, known: Iterable[Misconception]) -> list[str]:
-    """A question, and below it every mistake that it uncovers, each in a paragraph."""
-    told = [line for entry in known for line in (f"{entry.diagnosis}{_seen(entry)}", "")]
+    """A question, and below it every mistake that it uncovers, each in a paragraph and once."""
+    places: dict[str, str] = {}
+    for entry in known:
+        places[entry.diagnosis] = _seen(entry) or places.get(entry.diagnosis, "")
+    told = [line for diagnosis, seen in places.items() for line in (f"{diagnosis}{seen}", "")]
     return [f"<details><summary>{prose(question)}</summary>", "", *told, "</details>", ""]
 
 

@@ -165,7 +165,8 @@ def test_a_question_that_uncovers_two_mistakes_is_asked_once(mini):
     homework = load(mini)
     known = homework.misconceptions[0]
     other = replace(known, diagnosis="Another mistake that the same question uncovers.")
-    page = mistakes(replace(homework, misconceptions=(known, other)))
+    page = mistakes(replace(homework, misconceptions=(known, replace(known, seen=None), other)))
+    assert page.count(known.diagnosis) == 1
     assert page.count(known.question) == page.count("</details>") == 1
     assert page.index(known.diagnosis) < page.index(other.diagnosis) < page.index("</details>")
 
