@@ -17,7 +17,7 @@ from starlette.routing import Route
 from autograder.collecting.attempt import student_id
 
 SECONDS_OF_AN_INVITATION = 60 * 86_400
-SECONDS_OF_A_SESSION = 60 * 86_400  # since the last visit; staff sign in again when so many have passed
+SECONDS_OF_A_SESSION = 60 * 86_400  # since the last visit; for staff, since they signed in
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ def sign_in(request: Request, person: Person) -> None:
 def signed_in(request: Request) -> Person | None:
     """The person who sent this request.
 
-    A session is renewed at each visit, but not whether its person is staff: who is no longer, sees the class
-    no longer than a session lasts.
+    Each visit renews the session but not the right to see the class, which ends sixty days after signing in.
     """
     name, since = request.session.get("name"), request.session.get("since", 0)
     is_staff = request.session.get("is_staff") and time.time() < since + SECONDS_OF_A_SESSION
