@@ -144,7 +144,7 @@ bits = {name: bits_per_token(model, fresh.tokens, fresh.mask) for name, model in
 
 # %% [markdown]
 # Here is the whole ladder as it was recorded, with longer training. You have met the two rungs in orange; *bigram* is
-# the field's name for a model that looks one word back. The blue one counts single words. The pale ones come in later
+# the field's name for a model that looks one word back. The blue one counts single words. The faint ones come in later
 # lectures, and each comes nearer to the floor.
 
 # %%

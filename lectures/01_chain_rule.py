@@ -512,7 +512,7 @@ for name, model in three_models.items():
 #
 # Every model of this course is placed on the same ladder: bits per token on stories like this one. The ladder begins at
 # the uniform model, with $\log_2 V$ bits, and ends at the floor: the language itself, which no model can beat on
-# average (lecture 03 says why). Today you know one rung; the pale ones are recorded results of models that later
+# average (lecture 03 says why). Today you know one rung; the faint ones are recorded results of models that later
 # lectures build.
 
 # %%

@@ -202,6 +202,7 @@ drawing, axes = plt.subplots(figsize=(6, 2.8))
 axes.hist(told_bits.tolist(), bins=30, color="#0072B2", label="500 stories of the language")
 axes.axvline(hand_bits, color="#D55E00", linestyle="--", linewidth=2, label="by hand")
 axes.set(xlabel="bits of the story after its introduction, −log₂ P", ylabel="stories")
+axes.margins(y=0.3)  # room for the legend
 axes.legend(frameon=False)
 low, high = told_bits.quantile(torch.tensor([0.1, 0.9])).tolist()
 alt = f"Most stories cost between {low:.0f} and {high:.0f} bits after their introduction; the one by hand costs {hand_bits:.0f}."

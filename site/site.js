@@ -14,8 +14,8 @@ for (const picture of document.querySelectorAll(".bd-article :is(figure, p) > im
   picture.replaceWith(box);
   box.append(picture);
   scrolling.observe(box);
-  const drawn = picture.closest(".cell_output") ? DOTS.inNotebooks : DOTS.measured;
-  const limit = () => picture.style.setProperty("--least", `${Math.round((picture.naturalWidth * DOTS.least) / drawn)}px`);
+  const inches = () => (picture.closest(".cell_output") ? picture.getAttribute("width") / DOTS.inNotebooks : picture.naturalWidth / DOTS.measured);
+  const limit = () => picture.style.setProperty("--least", `${Math.round(DOTS.least * inches())}px`);
   if (picture.complete) limit();
   else picture.addEventListener("load", limit);
 }
@@ -42,7 +42,7 @@ for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   }
 }
 
-// The bracket before a formula and the comma after it stay with it, a number with its per cent, and "T = 5" is one word.
+// The bracket before a formula and the comma after it stay with it, a number with its per cent, and "T = 5" or "1 − β" is one word.
 for (const formula of document.querySelectorAll(".bd-article span.math:not(.MathJax *)")) {
   const { previousSibling: before, nextSibling: after } = formula;
   const opened = /[(“‘]*$/.exec(before instanceof Text ? before.data : "")[0];
@@ -54,11 +54,10 @@ for (const formula of document.querySelectorAll(".bd-article span.math:not(.Math
   if (opened) before.data = before.data.slice(0, -opened.length);
   if (closed) after.data = after.data.slice(closed.length);
 }
-for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcaption):not(.lmf *)")) {
+const SUM = /(?<=(?:^|[\s(])[^\s(]{1,3}) ([=−+×<>≤≥]) (?=\d|[^\s(]{1,3}(?:[\s).,;:?]|$))/g;
+for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcaption, summary):not(.lmf *)")) {
   for (const part of place.childNodes) {
-    if (part instanceof Text) {
-      part.data = part.data.replace(/(?<=\d) (?=%)/g, "\u00a0").replace(/(?<=\b[\wₓₖ]{1,2}) = (?=\d)/g, "\u00a0=\u00a0");
-    }
+    if (part instanceof Text) part.data = part.data.replace(/(?<=\d) (?=%)/g, "\u00a0").replace(SUM, "\u00a0$1\u00a0");
   }
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from autograder.catalogue import Misconception
 from autograder.reporting.prose import prose
@@ -17,7 +17,8 @@ def mistakes(homework: HomeworkSource) -> str:
         f"# Known mistakes in {number.lower()}",
         "",
         "Each question belongs to one or more mistakes that people make here. Ask it of your own answer",
-        "before you unfold what they are. The exercises are in the notebook,",
+        "before you unfold what they are. Where one was *seen*, the link leads to public code or a page in which it",
+        "was made or explained. The exercises are in the notebook,",
         f"[{subject or number}]({notebook}).",
     ]
     for exercise in homework.exercises:
@@ -25,24 +26,39 @@ def mistakes(homework: HomeworkSource) -> str:
         for entry in homework.misconceptions:
             if entry.of == exercise.name:
                 asked.setdefault(entry.question, []).append(entry)
-        lines += ["", f"## {exercise.title}", "", about(exercise), ""]
+        lines += ["", f"## {exercise.title}", "", about(exercise, asked), ""]
         lines += [line for question, known in asked.items() for line in _folded(question, known)]
     return "\n".join([*lines, ""])
 
 
-def about(exercise: Exercise) -> str:
-    """Difficulty, minutes and points in one line."""
+def about(exercise: Exercise, asked: Mapping[str, list[Misconception]]) -> str:
+    """Difficulty, minutes and points in one line, and how many mistakes the questions uncover."""
     points = f"{exercise.points:g} points{' on top' if exercise.bonus else ''}"
-    return f"`{exercise.name}` · {STARS[exercise.difficulty - 1]} · {exercise.minutes} minutes · {points}"
+    told = sum(len(_places(known)) for known in asked.values())
+    facts = [
+        STARS[exercise.difficulty - 1],
+        f"{exercise.minutes} minutes",
+        points,
+        f"{told} known mistake{'s' * (told != 1)}",
+    ]
+    unparted = [fact.replace(" ", "\u00a0") for fact in facts]
+    return " · ".join([f"`{exercise.name}`", *unparted])
 
 
 def _folded(question: str, known: Iterable[Misconception]) -> list[str]:
-    """A question, and below it every mistake that it uncovers, each in a paragraph and once."""
+    """A question, and below it every mistake that it uncovers, once: one as a sentence, several as a list."""
+    told = [f"{diagnosis}{seen}" for diagnosis, seen in _places(known).items()]
+    if len(told) > 1:
+        told = [f"- {each}" for each in told]
+    return [f"<details><summary>{prose(question)}</summary>", "", *told, "", "</details>", ""]
+
+
+def _places(known: Iterable[Misconception]) -> dict[str, str]:
+    """Each diagnosis, and the link to where its mistake was seen."""
     places: dict[str, str] = {}
     for entry in known:
         places[entry.diagnosis] = _seen(entry) or places.get(entry.diagnosis, "")
-    told = [line for diagnosis, seen in places.items() for line in (f"{diagnosis}{seen}", "")]
-    return [f"<details><summary>{prose(question)}</summary>", "", *told, "</details>", ""]
+    return places
 
 
 def _seen(entry: Misconception) -> str:

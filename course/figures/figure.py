@@ -14,6 +14,7 @@ from typing import Any
 
 from course.picture_style import GREY, INK, quieten
 
+DOTS = 80  # an inch: so many pixels a page gives to one
 MOST_DATA = 150_000  # bytes of JSON: a page holds several figures and should stay under 2 MB
 
 
@@ -131,8 +132,8 @@ def whole_text(name: str) -> str:
     return resources.files(__package__).joinpath(f"{name}.mjs").read_text(encoding="utf-8")
 
 
-def png(drawing, *, on_any_ground: bool = False) -> bytes:
-    """A matplotlib figure as PNG in the course's style; closes the figure.
+def png(drawing, dots: int = DOTS, *, on_any_ground: bool = False) -> bytes:
+    """A matplotlib figure as PNG in the course's style, with so many dots an inch; closes the figure.
 
     It stands on white, legible on light and dark pages; `on_any_ground`, it has no ground and grey words.
     """
@@ -141,6 +142,6 @@ def png(drawing, *, on_any_ground: bool = False) -> bytes:
     quieten(drawing, GREY if on_any_ground else INK)
     buffer = io.BytesIO()
     ground = {"transparent": True} if on_any_ground else {"facecolor": "white"}
-    drawing.savefig(buffer, format="png", dpi=80, bbox_inches="tight", pad_inches=0.15, **ground)
+    drawing.savefig(buffer, format="png", dpi=dots, bbox_inches="tight", pad_inches=0.15, **ground)
     plt.close(drawing)
     return buffer.getvalue()

@@ -55,8 +55,9 @@ const STYLE = `
 .lmf table { border-collapse:collapse; font-variant-numeric:tabular-nums; margin:.4rem 0; background:transparent; color:inherit; }
 .lmf th, .lmf td { border:1px solid var(--line); padding:.1rem .45rem; text-align:right; color:inherit;
   background:transparent; font-weight:normal; white-space:nowrap; }
-.lmf td.words { text-align:left; }
+.lmf .words { text-align:left; }
 .lmf .numbers { overflow-x:auto; }
+.lmf .numbers code { font:12px ui-monospace,monospace; }
 .lmf summary { cursor:pointer; }`;
 
 const DARK = "body[data-jp-theme-light=false], html[data-theme=dark], html[theme=dark], html.dark, body[data-vscode-theme-kind*=dark]";
@@ -157,13 +158,15 @@ function frame(el, { width, height, label, title = label, name }) {
   };
 }
 
+/** A table. Numbers stand at the right, as they are printed; a column with words, or with nodes, stands at the left. */
 function tabulate(header, rows) {
-  const told = (text) => node("td", /\p{L}{3}/u.test(text) ? { class: "words" } : {}, text);
-  const title = (text) => text === "" ? node("td") : node("th", { scope: "col" }, text); // an empty corner heads nothing
-  const head = node("tr", {}, ...header.map(title));
-  const body = rows.map(([first, ...rest]) =>
-    node("tr", {}, node("th", { scope: "row" }, String(first)), ...rest.map((cell) => told(String(cell)))));
-  return node("table", {}, node("thead", {}, head), node("tbody", {}, ...body));
+  const isWords = header.map((_, i) => rows.some((row) => row[i] instanceof Node || /\p{L}{3}/u.test(row[i] ?? "")));
+  const told = (content) => (content instanceof Node ? content : isNumber(String(content)) ? printed(String(content)) : String(content));
+  const cell = (tag, content, i, attributes = {}) =>
+    node(tag, { ...attributes, ...(isWords[i] ? { class: "words" } : {}) }, told(content));
+  const title = (text, i) => (text === "" ? node("td") : cell("th", text, i, { scope: "col" })); // an empty corner heads nothing
+  const body = rows.map((row) => node("tr", {}, ...row.map((content, i) => cell(...(i ? ["td", content, i] : ["th", content, i, { scope: "row" }])))));
+  return node("table", {}, node("thead", {}, node("tr", {}, ...header.map(title))), node("tbody", {}, ...body));
 }
 
 function slider(controls, { label, min, max, step, value, show = String }, changed) {

@@ -46,6 +46,13 @@ function named(name, attributes) {
 
 const written = (text) => pieces(text).map(([piece, low]) => (low ? node("sub", { style: "line-height:0" }, piece) : piece));
 
+/** The name of the frame that a box stands in; the smallest, where one holds another. */
+function around({ place: [x, y, w, h] }, regions) {
+  const isIn = ({ place: [left, top, wide, high] }) => x >= left && y >= top && x + w <= left + wide && y + h <= top + high;
+  const [smallest] = regions.filter(isIn).sort((a, b) => a.place[2] * a.place[3] - b.place[2] * b.place[3]);
+  return smallest?.label.text ?? "";
+}
+
 /** The numbers of a tensor: a strip of cells, words in a row, or a square of weights. */
 function cells({ role, place: [x, y, w, h], cells: [columns, rows], strip, words, isSquare, isCausal }) {
   const left = x + (w - strip) / 2, wide = strip / columns, high = words.length ? 17 : isSquare ? CELL : 8;
@@ -152,8 +159,9 @@ export default {
     }
 
     answer.textContent = "Point at a box, or reach it with Tab: its shape and its line of code appear here.";
-    view.numbers(["tensor", "shape", "numbers", "line of code", "file"], boxes.map(({ name, shape: letters, numbers, code, file }) =>
-      [pieces(name).map(([text]) => text).join(" "), letters, numbers, code, file]));
+    const shown = (text) => node("span", {}, ...written(text));
+    view.numbers(["tensor", ...(regions.length > 1 ? ["part"] : []), "shape", "numbers", "line of code", "file"], boxes.map((box) =>
+      [shown(box.name), ...(regions.length > 1 ? [around(box, regions)] : []), shown(box.shape), box.numbers, node("code", {}, box.code), box.file]));
     go();
   },
 };

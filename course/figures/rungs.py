@@ -1,4 +1,4 @@
-"""The recorded ladder as every lecture ends with it: rungs up to today in colour, the rest in pale grey."""
+"""The recorded ladder as every lecture ends with it: rungs up to today in colour, the rest faint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import mean
 from course.figures.still import Still, still
 
 TODAY, BEFORE, LATER, FLOOR = "#E69F00", "#0072B2", "#D0D7DE", "#D55E00"
-INK, PALE_INK = "#24292F", "#8C959F"
+INK, FAINT_INK = "#24292F", "#8C959F"
 KINDS = {"things": "things", "verbs": "verbs", "she, he": "she/he", "quotes": "quotes"}  # and their titles
 
 
@@ -41,7 +41,7 @@ def rungs(up_to: str, *, new: Sequence[str] = (), live: Mapping[str, float] | No
         f"{'Orange: new today. ' if new else ''}Blue: known."
     )
     if known != titles:
-        caption += " Pale: still to come."
+        caption += " Faint: still to come."
     caption += (
         " Below: bits above the floor where a thing, a verb, she or he, or a quotation mark came next; "
         "the models that look at no word are left out."
@@ -135,7 +135,7 @@ def draw_gaps(panels, recorded, colours: Mapping[str, str]) -> None:
 
 
 def name_rows(axes, recorded, colours: Mapping[str, str]) -> None:
-    """The rungs' names beside their rows, pale where they are still to come."""
+    """The rungs' names beside their rows, faint where they are still to come."""
     axes.set_yticks(range(len(recorded)), [rung.title for rung in recorded])
     for label in axes.get_yticklabels():
         label.set_color(ink(colours[label.get_text()]))
@@ -150,4 +150,4 @@ def signed(bits: float) -> str:
 
 def ink(colour: str) -> str:
     """The colour of words and error bars beside a bar of this colour."""
-    return PALE_INK if colour == LATER else INK
+    return FAINT_INK if colour == LATER else INK

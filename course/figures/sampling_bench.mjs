@@ -148,7 +148,7 @@ export default {
       minPAt = (y) => (base - y) / (scale * Math.max(...before));
       limit(base - scale * settings.minP * Math.max(...before));
       text(left, base + 36,
-        "pale: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: fraction of the draws" : ""),
+        "faint: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: fraction of the draws" : ""),
         { class: "quiet", style: "font-size:11px" });
       const mass = `${(100 * found.removed).toFixed(1)} % of the probability removed`;
       const distance = counts

@@ -4,8 +4,10 @@ import base64
 import html
 from dataclasses import dataclass
 
-from course.figures.figure import png
+from course.figures.figure import DOTS, png
 from course.picture_style import has_shades
+
+DOTS_OF_A_STILL = 2 * DOTS  # an inch: sharp on a screen with two dots for each pixel
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,12 @@ class Still:
     keeps_colours: bool = False
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        width = int.from_bytes(self.picture[16:20]) * DOTS // DOTS_OF_A_STILL  # a PNG says there how wide it is
         source = f"data:image/png;base64,{base64.b64encode(self.picture).decode()}"
         kept = ' class="keeps-colours"' if self.keeps_colours else ""
         return {
             "text/html": (
-                f'<figure style="margin:0"><img{kept} alt="{html.escape(self.alt)}" src="{source}">'
+                f'<figure style="margin:0"><img{kept} width="{width}" alt="{html.escape(self.alt)}" src="{source}">'
                 f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
             ),
             "text/plain": self.caption or self.alt,
@@ -37,4 +40,4 @@ def still(drawing, alt: str, caption: str = "") -> Still:
     if not alt.strip():
         raise ValueError("a picture needs an alt text: what would you say to someone who cannot see it?")
     shaded = has_shades(drawing)
-    return Still(png(drawing, on_any_ground=shaded), alt, caption, keeps_colours=shaded)
+    return Still(png(drawing, DOTS_OF_A_STILL, on_any_ground=shaded), alt, caption, keeps_colours=shaded)

@@ -108,13 +108,13 @@ GPT = Machine(
             "A last norm, and the embedding again: a score for every word that "
             "could come next, at every position at once.",
             (
-                Box("h", "h", "B T D", (0.6, 8.4), "residual", "return self.norm(x)", "returned"),
+                Box("h", "h", "B T D", (0.6, 8.8), "residual", "return self.norm(x)", "returned"),
                 Line(("add2", "h"), "LayerNorm", label_on=0),
                 Box(
                     "logits",
                     "logits",
                     "B T V",
-                    (2.5, 8.4),
+                    (2.5, 8.8),
                     "residual",
                     "return linear(self.hidden(tokens, cache, mask), self.embedding.weight)",
                     "returned",

@@ -7,7 +7,8 @@ from in_node import evaluate, needs_node
 
 from course import figures
 from course.figures.machines import MACHINES
-from course.figures.machines.description import Box, Line, Sign, size_of
+from course.figures.machines.description import Box, Line, Region, Sign, size_of
+from course.figures.machines.layout import Drawing
 from course.models import (
     GPT,
     BERTConfig,
@@ -227,3 +228,17 @@ def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are():
 def test_sizes_that_cannot_be_are_refused(sizes, message):
     with pytest.raises(ValueError, match=message):
         figures.machine("heads", **sizes)
+
+
+@each_machine
+def test_no_label_lies_on_the_edge_of_a_frame(name):
+    machine = MACHINES[name]
+    drawing = Drawing(machine, machine.with_sizes())
+    parts = [part for _, part in machine.parts()]
+    for frame in (part for part in parts if isinstance(part, Region)):
+        (left, low), (right, high) = drawing.pixel(frame.lower_left), drawing.pixel(frame.upper_right)
+        for line in (part for part in parts if isinstance(part, Line)):
+            for x, y, wide, tall in drawing.written(line):
+                is_inside = left <= x and x + wide <= right and high <= y and y + tall <= low
+                is_outside = x + wide <= left or x >= right or y + tall <= high or y >= low
+                assert is_inside or is_outside, f"{line.label!r} on the edge of {frame.name!r}"
