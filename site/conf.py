@@ -69,6 +69,7 @@ if language != "en":
     html_theme_options |= {
         "use_repository_button": False,
         "launch_buttons": {},
+        "footer_content_items": [],  # the theme's "by" reads badly in German
     }
 mathjax2_config = {
     "tex2jax": {

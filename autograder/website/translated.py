@@ -83,7 +83,7 @@ def settings(language: Language, title: str) -> dict[str, str]:
     return {
         "project": language(title),
         "html_title": language(title),
-        "author": language(say("the authors of the course")),
+        "html_theme_options.search_bar_text": language(say("Search...")),
         "nb_code_prompt_show": language(say("Show")),
         "nb_code_prompt_hide": language(say("Hide")),
     }
