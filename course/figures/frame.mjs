@@ -57,7 +57,7 @@ const STYLE = `
   background:transparent; font-weight:normal; white-space:nowrap; }
 .lmf .words { text-align:left; }
 .lmf .numbers { overflow-x:auto; }
-.lmf .numbers code { font:12px ui-monospace,monospace; }
+.lmf .numbers code { font:12px ui-monospace,monospace; color:inherit; }
 .lmf summary { cursor:pointer; }`;
 
 const DARK = "body[data-jp-theme-light=false], html[data-theme=dark], html[theme=dark], html.dark, body[data-vscode-theme-kind*=dark]";
