@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
-from autograder.source.homework import STARS, Asked, HomeworkSource, Written, title_of
+from autograder.source.homework import STARS, Asked, HomeworkSource, title, title_of
+from autograder.website.homework_page import anchor, number_of
 from course import figures
 
 # The machine that a homework ends in, see course.figures.machines.
@@ -18,51 +19,61 @@ BUILT = {
     "hw6_gpt": "gpt",
     "hw7_bert_and_translation": "bert",
 }
-# How a question's name is spelt in a sentence.
-SPELT = {"jacobian": "Jacobian", "bert": "BERT", "ninety seven": "ninety-seven"}
 
 
 def building(homework: HomeworkSource) -> str:
     """The page in Markdown, for a folder beside `homeworks` and `mistakes`."""
     notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
-    rows = [
-        f"| {exercise.title} | {STARS[exercise.difficulty - 1]} | {exercise.minutes} | {exercise.points:g} |"
-        for exercise in homework.exercises
-    ]
+    known = f"../mistakes/{homework.name}"
+    number, _ = _number_and_subject(homework)
     return "\n".join(
         [
-            "---\nnosearch: true  # its notebook, which has the same title, is found\n---",
-            f"# {title_of(homework)}",
+            "---\nnosearch: true  # its notebook, which is on the same subject, is found",
+            "html_theme.sidebar_secondary.remove: true\n---",
+            f"# What you build in {number[0].lower()}{number[1:]}",
             "",
             introduction(homework),
             "",
             f"*{'; '.join(_amounts(homework))}.* [Open the notebook]({notebook}), and write your",
-            "answers where it says `YOUR CODE HERE`.",
+            "answers where it says `YOUR CODE HERE`. If a check fails, the",
+            f"[known mistakes]({known}.md) ask you what it may be.",
             *_drawn(homework.name),
             "",
             "## What you write",
             "",
-            "| exercise | difficulty | minutes | points |",
-            "|---|---|---:|---:|",
-            *rows,
-            *map(_in_words, homework.written),
+            "| | exercise | difficulty | minutes | points |",
+            "|---:|---|---|---:|---:|",
+            *_rows(homework, notebook),
             "",
             "```{toctree}",
-            ":maxdepth: 1",
+            ":hidden:",
             "",
             f"The notebook <{notebook.removesuffix('.ipynb')}>",
-            f"Known mistakes <../mistakes/{homework.name}>",
+            f"Known mistakes <{known}>",
             "```",
             "",
         ]
     )
 
 
-def _in_words(each: Written) -> str:
-    asked = each.name.replace("_", " ")
-    for name, spelt in SPELT.items():
-        asked = asked.replace(name, spelt)
-    return f"| {asked[0].upper()}{asked[1:]}, in words | | {each.minutes} | {each.points:g} |"
+def _rows(homework: HomeworkSource, notebook: str) -> Iterator[str]:
+    """The exercises in the order of the notebook, each leading to its place there."""
+    written = {each.name: each for each in homework.written}
+    for cell in homework.cells:
+        asked: Asked
+        if "exercise" in cell.labels:
+            asked = homework.exercise(str(cell.labels["exercise"]))
+            difficulty = STARS[asked.difficulty - 1]
+        elif "written" in cell.labels:
+            asked, difficulty = written[str(cell.labels["written"])], "in words"
+        else:
+            continue
+        link = f"[{title(cell.source)}]({notebook}#{anchor(cell.source)})"
+        yield f"| {number_of(cell.source)} | {link} | {difficulty} | {asked.minutes} | {asked.points:g} |"
+    for words, of in (("together", homework.regular), ("and as a bonus", homework.on_top)):
+        if of:
+            minutes, points = _sums(of)
+            yield f"| | {words} | | {minutes} | {points:g} |"
 
 
 def introduction(homework: HomeworkSource) -> str:
@@ -78,10 +89,16 @@ def _amounts(homework: HomeworkSource) -> list[str]:
 
 def _in_all(asked: Sequence[Asked]) -> str:
     """`20 exercises · about 6 hours · 110 points`."""
-    minutes, points = sum(each.minutes for each in asked), sum(each.points for each in asked)
-    time = f"{minutes} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+    minutes, points = _sums(asked)
+    hours, half = divmod(round(minutes / 30), 2)
+    time = f"{minutes} minutes" if minutes < 90 else f"{hours}{'½' * half} hours"
     plural = "" if len(asked) == 1 else "s"
     return f"{len(asked)} exercise{plural} · about {time} · {points:g} points"
+
+
+def _sums(asked: Sequence[Asked]) -> tuple[int, float]:
+    """The minutes and points of exercises together."""
+    return sum(each.minutes for each in asked), sum(each.points for each in asked)
 
 
 def _drawn(name: str) -> Iterable[str]:

@@ -17,8 +17,8 @@ def mistakes(homework: HomeworkSource) -> str:
         f"# Known mistakes in {number.lower()}",
         "",
         "Each question belongs to one or more mistakes that people make here. Ask it of your own answer",
-        "before you unfold what they are. Where one was *seen*, the link leads to public code or a page in which it",
-        "was made or explained. The exercises are in the notebook,",
+        "before you unfold what they are. Where one was *seen*, the link leads to public code or a page in",
+        "which it was made or explained. The exercises are in the notebook,",
         f"[{subject or number}]({notebook}).",
     ]
     for exercise in homework.exercises:

@@ -1,7 +1,7 @@
 """The course as a site: lectures as they were executed, homework as it is released, pages made from both.
 
 `site/` contains the hand-written pages; everything else is copied or derived into one folder, from which
-Sphinx builds the pages. Nothing is executed and nothing is fetched.
+Sphinx builds the pages. Nothing is fetched; only given cells of homework that need no answer are executed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from autograder.source.loading import load, names
 from autograder.website.building import building, homework_cards, homework_navigation
 from autograder.website.front import citation, facts
 from autograder.website.glossary import glossary
+from autograder.website.homework_page import as_a_page
 from autograder.website.mistakes import mistakes
 from autograder.website.model_pages import model_cards, model_pages
 from autograder.website.overview import overview
@@ -111,6 +112,8 @@ def _translations(root: Path, destination: Path) -> Iterator[Pages]:
     for language, notebooks in translated(root):
         source = _frame(root, destination.with_name(f"{destination.name}-source-{language.name}"))
         for page, notebook in notebooks.items():
+            if page.startswith("homeworks/"):
+                notebook = as_a_page(notebook)
             _write(notebook, source / f"{page}.ipynb")
         (source / "index.md").write_text(index(language, TITLE, notebooks), encoding="utf-8")
         script = source / "_static" / "site.js"
@@ -174,7 +177,9 @@ def assemble(root: Path, source: Path) -> Path:
     made |= {f"{name}.html": figure.html() for name, figure in site_figures().items()}
     (source / "_static" / "social.png").write_bytes(social_picture())
     for homework in homeworks:
-        _copy((root / "homeworks" / homework.name).glob("*.ipynb"), source / "homeworks" / homework.name)
+        for path in (root / "homeworks" / homework.name).glob("*.ipynb"):
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            _write(as_a_page(notebook), source / "homeworks" / homework.name / path.name)
         made[f"building/{homework.name}.md"] = building(homework)
         made[f"mistakes/{homework.name}.md"] = mistakes(homework)
     for name, text in made.items():
