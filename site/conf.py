@@ -1,6 +1,6 @@
 """Sphinx's configuration for the folder that `autograder site` has assembled; needs no network.
 
-Notebooks come with their outputs and are never executed by Sphinx. Figures are modules inside those outputs, and
+Notebooks come with their outputs, and Sphinx executes none. Figures are modules inside those outputs, and
 formulas are set by the MathJax of jupyter-server-mathjax, so a page loads nothing from other servers.
 """
 

@@ -23,12 +23,13 @@ class Still:
     keeps_colours: bool = False
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        width = int.from_bytes(self.picture[16:20]) * DOTS // DOTS_OF_A_STILL  # a PNG says there how wide it is
+        wide = int.from_bytes(self.picture[16:20])  # where a PNG says it
         source = f"data:image/png;base64,{base64.b64encode(self.picture).decode()}"
         kept = ' class="keeps-colours"' if self.keeps_colours else ""
         return {
             "text/html": (
-                f'<figure style="margin:0"><img{kept} width="{width}" alt="{html.escape(self.alt)}" src="{source}">'
+                f'<figure style="margin:0"><img{kept} width="{wide * DOTS // DOTS_OF_A_STILL}" '
+                f'alt="{html.escape(self.alt)}" src="{source}">'
                 f"<figcaption>{html.escape(self.caption)}</figcaption></figure>"
             ),
             "text/plain": self.caption or self.alt,

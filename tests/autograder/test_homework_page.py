@@ -33,9 +33,8 @@ def test_a_title_with_no_code_is_a_sentence():
 
 
 def test_a_given_cell_that_needs_no_answer_shows_what_it_prints_and_its_last_value():
-    _, cell = page(
-        code("from math import sqrt\nTABLE = [4, 9]"), code("for n in TABLE:\n    print(sqrt(n))\nlen(TABLE)")
-    )
+    given = code("from math import sqrt\nTABLE = [4, 9]")
+    _, cell = page(given, code("for n in TABLE:\n    print(sqrt(n))\nlen(TABLE)"))
     assert printed(cell) == "2.0\n3.0\n"
     assert cell["outputs"][1]["data"]["text/plain"] == "2"
 

@@ -106,6 +106,19 @@ def test_the_first_page_leads_to_every_lecture_and_homework_and_shows_its_pictur
         assert f'href="building/{path.stem}.html"' in first
 
 
+def test_a_homework_shows_its_drawing_and_folds_its_checks(pages):
+    page = pages["homeworks/hw2_backprop/hw2_backprop.html"]
+    assert page.count('<div class="live">') == 1
+    assert "<summary>Checks of " in page
+    assert "@title" not in page
+    for path in (ROOT / "homeworks").glob("*/*.ipynb"):
+        places = re.findall(
+            rf'href="../homeworks/{path.stem}/{path.stem}.html#([^"]+)"', pages[f"building/{path.stem}.html"]
+        )
+        assert len(places) > 10
+        assert all(f'id="{place}"' in pages[f"homeworks/{path.stem}/{path.stem}.html"] for place in places)
+
+
 def test_the_readers_navigation_has_one_page_for_instructors_and_one_for_developers_at_its_top(pages):
     navigation = re.search(r'<nav class="bd-links.*?</nav>', pages["lectures/00_welcome.html"], re.S)[0]
     top = re.findall(r'<li class="toctree-l1[^"]*"><a class="reference internal" href="([^"]+)"', navigation)
