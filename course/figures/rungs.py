@@ -7,8 +7,8 @@ from statistics import mean
 
 from course.figures.still import Still, still
 
-TODAY, BEFORE, LATER, FLOOR = "#E69F00", "#0072B2", "#D0D7DE", "#D55E00"
-INK, FAINT_INK = "#24292F", "#8C959F"
+TODAY, BEFORE, LATER, FLOOR = "#D55E00", "#0072B2", "#BFC7CF", "#24292F"
+INK, FAINT_INK = "#24292F", "#76808A"
 KINDS = {"things": "things", "verbs": "verbs", "she, he": "she/he", "quotes": "quotes"}  # and their titles
 
 
