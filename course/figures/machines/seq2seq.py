@@ -44,7 +44,7 @@ SEQ2SEQ = Machine(
     steps=(
         Step(
             "The encoder reads the source word by word, as any recurrent network does. It predicts nothing.",
-            (Region("encoder", (-0.42, -0.8), (2.12, 1.8)), *reading(1), *reading(2), *reading(3)),
+            (Region("encoder", (-0.42, -0.8), (2.07, 1.8)), *reading(1), *reading(2), *reading(3)),
         ),
         Step(
             "Its last state is the summary c, and the first state of the "

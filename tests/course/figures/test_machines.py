@@ -231,14 +231,16 @@ def test_sizes_that_cannot_be_are_refused(sizes, message):
 
 
 @each_machine
-def test_no_label_lies_on_the_edge_of_a_frame(name):
+def test_nothing_lies_on_the_edge_of_a_frame(name):
     machine = MACHINES[name]
     drawing = Drawing(machine, machine.with_sizes())
     parts = [part for _, part in machine.parts()]
+    placed = [(part.key, drawing.rectangle(part)) for part in parts if isinstance(part, Box)]
+    placed += [(part.label, at) for part in parts if isinstance(part, Line) for at in drawing.written(part)]
     for frame in (part for part in parts if isinstance(part, Region)):
         (left, low), (right, high) = drawing.pixel(frame.lower_left), drawing.pixel(frame.upper_right)
-        for line in (part for part in parts if isinstance(part, Line)):
-            for x, y, wide, tall in drawing.written(line):
-                is_inside = left <= x and x + wide <= right and high <= y and y + tall <= low
-                is_outside = x + wide <= left or x >= right or y + tall <= high or y >= low
-                assert is_inside or is_outside, f"{line.label!r} on the edge of {frame.name!r}"
+        for words, (x, y, wide, tall) in placed:
+            x, y, wide, tall = (x - 4, y - 4, wide + 8, tall + 8)
+            is_inside = left <= x and x + wide <= right and high <= y and y + tall <= low
+            is_outside = x + wide <= left or x >= right or y + tall <= high or y >= low
+            assert is_inside or is_outside, f"{words!r} on the edge of {frame.name!r}"
