@@ -626,10 +626,10 @@ assert bits["RNNenc, with source"] < bits["GRU, without source"]
 
 # %%
 drawing, axes = plt.subplots(figsize=(6, 2.6))
-colours = ["#0072B2"] * (len(bits) - 1) + ["#E69F00"]
+colours = ["#0072B2"] * (len(bits) - 1) + ["#D55E00"]
 bars = axes.barh(list(bits)[::-1], list(bits.values())[::-1], color=colours[::-1])
 axes.bar_label(bars, [f"{value:.2f}" for value in list(bits.values())[::-1]], padding=3)
-axes.axvline(0, color="#D55E00", linestyle="--", label="floor 0, given the source")
+axes.axvline(0, color="#24292F", linestyle="--", label="floor 0, given the source")
 axes.set(xlabel="bits per French word", xlim=(-0.1, bits["uniform"] + 0.9))
 axes.legend(frameon=False, loc="lower right")
 figures.still(
