@@ -46,7 +46,7 @@ pairs = NGramCounts(stories, 2, language.vocab_size, language.vocabulary.bos)
 one_word_back = NGram(pairs)
 
 # %% [markdown]
-# Writing with a model takes four lines: ask, draw, append, repeat.
+# Writing with a model takes a loop of two lines: ask it, and append what you draw.
 
 
 # %%
@@ -144,12 +144,12 @@ bits = {name: bits_per_token(model, fresh.tokens, fresh.mask) for name, model in
 
 # %% [markdown]
 # Here is the whole ladder as it was recorded, with longer training. You have met the two rungs in orange; *bigram* is
-# the field's name for a model that looks one word back. The blue one counts single words. The faint ones come in later
-# lectures, and each comes nearer to the floor.
+# the field's name for a model that looks one word back. The faint ones come in later lectures; *unigram*, between the
+# two, counts single words.
 
 # %%
 live = {"uniform": bits["uniform"], "bigram": bits["one word back"]}
-figures.rungs("bigram", new=("uniform", "bigram"), live=live)
+figures.rungs("uniform", new=("uniform", "bigram"), live=live)
 
 # %% [markdown]
 # | lecture | model | what it adds |

@@ -212,8 +212,8 @@ print([round(factor, 2) for factor in new], "product:", math.prod(new))
 # Zero, for a perfectly good sentence, because *dog ran* did not happen to occur. Its logarithm is $-\infty$, and one such
 # word makes the average over a million others infinite too.
 #
-# **Predict, then run.** Is that bad luck, or the rule? Count, for words this time: what fraction of the bigrams in the
-# second half of the documentation never occur in the first half? What fraction of the trigrams?
+# **Predict, then run.** Is that bad luck, or the rule? In lecture 01 most histories of three words were new. And pairs?
+# What fraction of the bigrams in the second half of the documentation never occur in the first half?
 
 # %%
 first, second = text[: len(text) // 2], text[len(text) // 2 :]
@@ -228,7 +228,7 @@ def unseen_share(n: int) -> float:
 shares = [unseen_share(n) for n in range(1, 6)]
 
 # %%
-figures.prediction("What fraction of the trigrams of a new text are unseen?", shares[2], unit="%")
+figures.prediction("What fraction of the bigrams of a new text are unseen?", shares[1], unit="%")
 
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.4))
@@ -272,7 +272,7 @@ smoothed[rows.index("dog"), words.index("ran")]
 
 # %%
 by_order = [Counter(gram for line in corpus for gram in ngrams(line, n)) for n in (1, 2, 3)]
-lambdas = (0.1, 0.2, 0.3, 0.4)  # λ_0 … λ_3
+lambdas = (0.1, 0.2, 0.3, 0.4)  # λ₀ … λ₃
 
 
 def mixed(word: str, context: tuple[str, ...], V: int) -> float:
@@ -368,14 +368,14 @@ alone = seen.sum(dim=0) / seen.sum()  # P(w)
 after = seen / seen.sum(dim=1, keepdim=True)  # P(w | v)
 mixtures = {s: s * after + (0.99 - s) * alone + 0.01 / 27 for s in (0.9, 0.95, 0.98, 0.99)}
 methods = {
-    "add-k": dict(zip(ks, add_k, strict=True)),
-    "interpolation": mixtures,
-    "Kneser–Ney": {d: kneser_ney(seen, d) for d in (0.1, 0.25, 0.5, 0.75, 0.9)},
+    ("add-k", "k"): dict(zip(ks, add_k, strict=True)),
+    ("interpolation", "λ₂"): mixtures,
+    ("Kneser–Ney", "d"): {d: kneser_ney(seen, d) for d in (0.1, 0.25, 0.5, 0.75, 0.9)},
 }
-for name, tables in methods.items():
+for (name, letter), tables in methods.items():
     setting = min(tables, key=lambda s: bits_per_letter(tables[s], validation))
     bits = bits_per_letter(tables[setting], test)
-    print(f"{name:13} {bits:.4f} bits per letter on the test words, with {setting:g}")
+    print(f"{name:13} {bits:.4f} bits per letter on the test words, with {letter} = {setting:g}")
 print(f"pairs of the test words that were seen in the counted half: {test[seen > 0].sum() / test.sum():.2%}")
 
 # %% [markdown]
@@ -447,7 +447,7 @@ chosen_s = min(mixture_of, key=lambda s: bits_per_token(mixture_of[s], validatio
 # %%
 smoothed_in = {
     f"add-k, k = {chosen_k:g}": add_k_of[chosen_k],
-    f"mixed, λ_3 = {chosen_s:g}": mixture_of[chosen_s],
+    f"mixed, λ₃ = {chosen_s:g}": mixture_of[chosen_s],
     "Kneser–Ney": models[3],
 }
 for name, model in smoothed_in.items():

@@ -120,7 +120,7 @@ assert all(torch.isclose(value, three[0]) for value in three)
 # unfair to the model. You can instead move the window by fewer than $C$ tokens (the *stride*) and count only the new
 # ones. Then perplexity falls and the work grows. If you quote a perplexity, say what you did.
 #
-# Take care not to mix them up: $2^{\text{nats}}$ and $e^{\text{bits}}$ look just as plausible, and nobody complains.
+# And keep base and unit together: $2^{\text{nats}}$ and $e^{\text{bits}}$ look just as plausible, and nobody complains.
 
 # %%
 print(f"wrong: 2^nats = {2**nats:.2f}, e^bits = {bits.exp():.2f}")

@@ -70,9 +70,9 @@ from course.training import TrainingConfig, train
 # | $\mathbf{y}$ | the word that came, one-hot | $V$ | `one_hot(target)` |
 # | $L$ | the loss, in nats | | `loss` |
 #
-# (The paper adds a constant vector, a **bias**, to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$; so does the
-# library. We leave the biases out until the last cell. The paper also tries *direct connections*, a further matrix from
-# $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a
+# (The paper adds a constant vector, a **bias**, to $\mathbf{W}\mathbf{e}$ and to $\mathbf{U}\mathbf{h}$, here called
+# $\mathbf{b}$ and $\mathbf{c}$; so does the library. We leave the biases out until the last cell. The paper also tries
+# *direct connections*, a further matrix $\mathbf{A}$ from $\mathbf{e}$ straight to the logits, past the hidden layer. It found that they halve the time to learn and cost a
 # little generalisation; we go without them.)
 #
 # Here is the same model as a drawing, with biases and with the paper's option. Build it up
@@ -701,11 +701,11 @@ print("we have just built the library's model")
 #
 # </details>
 #
-# **4.** *(long)* Add the paper's direct connections: one more matrix $\mathbf{Q}$, from $\mathbf{e}$ straight to the logits, $\mathbf{z} = \mathbf{U}\mathbf{h} + \mathbf{Q}\mathbf{e}$. How many numbers does it have? What is the model when $\mathbf{U} = 0$, and does its embedding still learn?
+# **4.** *(long)* Add the paper's direct connections: one more matrix $\mathbf{A}$, from $\mathbf{e}$ straight to the logits, $\mathbf{z} = \mathbf{U}\mathbf{h} + \mathbf{A}\mathbf{e}$. How many numbers does it have? What is the model when $\mathbf{U} = 0$, and does its embedding still learn?
 #
 # <details><summary>Answer</summary>
 #
-# $V \cdot N d$. With $\mathbf{U} = 0$ nothing passes through $\tanh$: the logits are linear in the embeddings, and each word of the window adds its own part. The embedding still gets a gradient, now through $\mathbf{Q}$.
+# $V \cdot N d$. With $\mathbf{U} = 0$ nothing passes through $\tanh$: the logits are linear in the embeddings, and each word of the window adds its own part. The embedding still gets a gradient, now through $\mathbf{A}$.
 #
 # ```python
 # import torch
@@ -713,20 +713,20 @@ print("we have just built the library's model")
 #
 # V, d, D, N = 5, 2, 4, 3
 # generator = torch.Generator().manual_seed(0)
-# E, W, Q = (torch.randn(shape, generator=generator) for shape in ((d, V), (D, N * d), (V, N * d)))
+# E, W, A = (torch.randn(shape, generator=generator) for shape in ((d, V), (D, N * d), (V, N * d)))
 #
 #
-# def logits(windows: torch.Tensor, E, W, U, Q) -> torch.Tensor:
+# def logits(windows: torch.Tensor, E, W, U, A) -> torch.Tensor:
 #     e = E.T[windows].flatten(-2)
-#     return torch.tanh(e @ W.T) @ U.T + e @ Q.T
+#     return torch.tanh(e @ W.T) @ U.T + e @ A.T
 #
 #
-# assert Q.numel() == V * N * d
+# assert A.numel() == V * N * d
 # windows, nothing = torch.tensor([[3, 0, 1]]), torch.zeros(V, D)
-# parts = [E[:, word] @ Q[:, place * d : (place + 1) * d].T for place, word in enumerate((3, 0, 1))]
-# assert torch.allclose(logits(windows, E, W, nothing, Q)[0], sum(parts), atol=1e-5)
+# parts = [E[:, word] @ A[:, place * d : (place + 1) * d].T for place, word in enumerate((3, 0, 1))]
+# assert torch.allclose(logits(windows, E, W, nothing, A)[0], sum(parts), atol=1e-5)
 # learned = E.clone().requires_grad_()
-# F.cross_entropy(logits(windows, learned, W, nothing, Q), torch.tensor([4])).backward()
+# F.cross_entropy(logits(windows, learned, W, nothing, A), torch.tensor([4])).backward()
 # assert (learned.grad.abs().sum(0) > 0).tolist() == [True, True, False, True, False]
 # ```
 #

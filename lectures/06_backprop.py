@@ -57,12 +57,12 @@ print(f"z {z.numpy().round(4)}   y_hat {y_hat.numpy().round(4)}   loss {loss:.4f
 # %% [markdown]
 # Written as a **computation graph**, each value is a node, and an arrow leads from what is used to what is computed with it:
 #
-# ```
-# W ─┐
-#    ├─▶ z ──▶ ŷ ──▶ L
-# x ─┘               ▲
-#               y ───┘
-# ```
+# $$\begin{array}{ccccccc}
+# \mathbf{W} & \searrow \\
+# & & \mathbf{z} & \longrightarrow & \hat{\mathbf{y}} & \longrightarrow & L \\
+# \mathbf{x} & \nearrow & & & & \nearrow \\
+# & & & & \mathbf{y}
+# \end{array}$$
 #
 # This one is a line; in general it is a directed graph without cycles, because values may be used several times. The chain rule of calculus (not the one of lecture 01,
 # which is about probabilities) multiplies along the line:

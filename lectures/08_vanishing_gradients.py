@@ -174,7 +174,7 @@ figures.still(
 draw = torch.Generator().manual_seed(2)
 small = torch.randn(4, 4, generator=draw, dtype=torch.float64)
 inputs = 0.1 * torch.randn(40, 4, generator=draw, dtype=torch.float64)
-figures.gradient_strip(with_radius(small, 0.9), inputs)
+figures.gradient_strip(with_radius(small, 0.6), inputs)
 
 # %% [markdown]
 # <details><summary>What to see</summary>

@@ -262,7 +262,9 @@ for width in (4, 16, 64, 256, 1024):
 
 # %%
 figures.prediction(
-    "How large is the largest of five weights for keys of width 256, on average?", measured[256][1], between=(0.2, 1)
+    "How large is the largest of five weights for keys of width 256, on average?",
+    measured[256][1],
+    between=(0.2, 1),
 )
 
 # %%

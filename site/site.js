@@ -14,7 +14,8 @@ for (const picture of document.querySelectorAll(".bd-article :is(figure, p) > im
   picture.replaceWith(box);
   box.append(picture);
   scrolling.observe(box);
-  const inches = () => (picture.closest(".cell_output") ? picture.getAttribute("width") / DOTS.inNotebooks : picture.naturalWidth / DOTS.measured);
+  const isStill = picture.hasAttribute("width"); // in a notebook, where it has more dots than pixels
+  const inches = () => (isStill ? picture.getAttribute("width") / DOTS.inNotebooks : picture.naturalWidth / DOTS.measured);
   const limit = () => picture.style.setProperty("--least", `${Math.round(DOTS.least * inches())}px`);
   if (picture.complete) limit();
   else picture.addEventListener("load", limit);
@@ -61,9 +62,10 @@ for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcap
   }
 }
 
-// "14 · The Transformer block": the number stays with the first word.
-for (const title of document.querySelectorAll(".bd-article :is(a, a > span), .prev-next-title")) {
-  for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3}) · /, "$1\u00a0·\u00a0");
+// "14 · The Transformer block", "3. Weights": the number stays with the first word.
+for (const title of document.querySelectorAll(".bd-article :is(a, a > span), .page-toc a, .prev-next-title")) {
+  const whole = (number) => number.replaceAll(" ", "\u00a0");
+  for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3} ·|\d+\.) /, whole);
 }
 
 // In a table a cell of several words keeps some width on a narrow screen, and a short one is not parted.
@@ -139,6 +141,13 @@ for (const cell of document.querySelectorAll(".cell_input")) {
   fold(true);
   cell.append(button);
 }
+
+// Once a prediction is made, what it asked about unfolds below it, up to the next one.
+document.addEventListener("answered", ({ target }) => {
+  let cell = target.closest(".cell")?.nextElementSibling;
+  for (; cell?.matches(".cell:not(:has(.prediction))"); cell = cell.nextElementSibling)
+    cell.querySelectorAll(":scope > details:is(.below-input, :only-child)").forEach((fold) => { fold.open = true; });
+});
 
 // Which lectures were read is kept in this browser and told to nobody.
 const READ = "lectures read";

@@ -1,7 +1,7 @@
 """A lecture's outputs: made by running the notebook here, and small enough to be committed.
 
-The answer to a prediction is folded, so that it is not read too early. On the site, code that only draws is
-folded too.
+The answer to a prediction is folded, so that it is not read too early. On the site so is its code, if that
+asserts what comes out, and code that only draws.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ PREDICTION = "**Predict"
 DRAWS = re.compile(r"(?:(?:import|from) .*\n|\n)*\w[\w, ()]* = plt\.(?:subplots|figure)\(")
 # a figure that adapts to its space when it is shown; the two names are pictures, which do not
 LIVES = re.compile(r"\bfigures\.(?!(?:still|rungs)\b)\w+\(")
-FOLDED_OUTPUT, FOLDED_SOURCE = "hide-output", "hide-input"  # tags that the site knows
+ASSERTS = re.compile(r"^\s*assert\b", re.MULTILINE)
+# Tags that the site knows.
+FOLDED_OUTPUT, FOLDED_SOURCE, FOLDED_CELL = "hide-output", "hide-input", "hide-cell"
 
 
 class OutputTooLarge(ValueError):
@@ -44,6 +46,13 @@ def answers(cells: Iterable[Cell]) -> Iterator[Cell]:
 def only_draws(cell: Cell) -> bool:
     """Whether a cell begins by creating a plot."""
     return cell.kind == "code" and bool(DRAWS.match(cell.source))
+
+
+def folds(cell: Cell, *, is_answer: bool) -> str:
+    """The tag of what the site folds of a cell, or "" if nothing."""
+    if is_answer:
+        return FOLDED_CELL if only_draws(cell) or ASSERTS.search(cell.source) else FOLDED_OUTPUT
+    return FOLDED_SOURCE if only_draws(cell) else ""
 
 
 def execute(built: Mapping, folder: Path, *, seconds: int = 600) -> dict:

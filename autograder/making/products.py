@@ -91,7 +91,7 @@ def build_lecture(path: Path, address: Address) -> dict:
     """A lecture's notebook without outputs; nothing in it is graded.
 
     From the first cell on in which a model is trained, outputs are not compared when the lecture is tested.
-    The answer to a prediction is folded, and on the site so is code that only draws.
+    The answer to a prediction is folded, see `lectures.folds`.
     """
     badge = address.badge(f"lectures/{path.stem}.ipynb")
     cells = read_source(path)
@@ -100,13 +100,10 @@ def build_lecture(path: Path, address: Address) -> dict:
 
     def dress(cell_id: str, cell: Cell) -> dict:
         is_answer = cell.line in answers
-        tags = {
-            NOT_COMPARED: cell.kind == "code" and cell.line >= first,
-            lectures.FOLDED_OUTPUT: is_answer,
-            lectures.FOLDED_SOURCE: lectures.only_draws(cell),
-        }
+        tags = [NOT_COMPARED] if cell.kind == "code" and cell.line >= first else []
+        tags += filter(None, [lectures.folds(cell, is_answer=is_answer)])
         folded = {"jupyter": {"outputs_hidden": True}} if is_answer else {}
-        metadata = folded | _tags(cell, *(tag for tag, holds in tags.items() if holds))
+        metadata = folded | _tags(cell, *tags)
         return notebook_cell(cell_id, cell.kind, cell.source, metadata)
 
     return _build(cells, address, badge, dress, path)

@@ -10,14 +10,14 @@ from autograder.source.homework import STARS, Asked, HomeworkSource, title, titl
 from autograder.website.homework_page import anchor, number_of
 from course import figures
 
-# The machine that a homework ends in, see course.figures.machines.
+# The machines that a homework ends in, see course.figures.machines.
 BUILT = {
-    "hw2_backprop": "feedforward",
-    "hw3_recurrent": "lstm_cell",
-    "hw4_attention": "seq2seq_attention",
-    "hw5_transformer": "transformer",
-    "hw6_gpt": "gpt",
-    "hw7_bert_and_translation": "bert",
+    "hw2_backprop": ("feedforward",),
+    "hw3_recurrent": ("lstm_cell",),
+    "hw4_attention": ("seq2seq_attention",),
+    "hw5_transformer": ("block",),
+    "hw6_gpt": ("gpt",),
+    "hw7_bert_and_translation": ("bert", "transformer"),
 }
 
 
@@ -102,8 +102,8 @@ def _sums(asked: Sequence[Asked]) -> tuple[int, float]:
 
 
 def _drawn(name: str) -> Iterable[str]:
-    if name in BUILT:
-        yield from ("", "```{raw} html", *figures.machine(BUILT[name]).html().splitlines(), "```")
+    for machine in BUILT.get(name, ()):
+        yield from ("", "```{raw} html", *figures.machine(machine).html().splitlines(), "```")
 
 
 def homework_navigation(homeworks: Iterable[HomeworkSource]) -> str:

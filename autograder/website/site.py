@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.languages.outputs import in_script
-from autograder.making.lectures import FOLDED_SOURCE
+from autograder.making.lectures import FOLDED_CELL, FOLDED_SOURCE
 from autograder.source.address import Address
 from autograder.source.loading import load, names
 from autograder.website.building import building, homework_cards, homework_navigation
@@ -114,7 +114,7 @@ def _translations(root: Path, destination: Path) -> Iterator[Pages]:
         for page, notebook in notebooks.items():
             if page.startswith("homeworks/"):
                 notebook = as_a_page(notebook)
-            _write(notebook, source / f"{page}.ipynb")
+            _write(notebook, source / f"{page}.ipynb", language)
         (source / "index.md").write_text(index(language, TITLE, notebooks), encoding="utf-8")
         script = source / "_static" / "site.js"
         script.write_text(in_script(script.read_text(encoding="utf-8"), language), encoding="utf-8")
@@ -207,9 +207,18 @@ def _fold_imports(cells: Iterable[dict]) -> None:
         first["metadata"].setdefault("tags", []).append(FOLDED_SOURCE)
 
 
-def _write(notebook: dict, path: Path) -> None:
+def _name_answers(cells: Iterable[dict], language: Language) -> None:
+    """A cell that is folded as a whole answers a prediction."""
+    for cell in cells:
+        if FOLDED_CELL in cell["metadata"].get("tags", ()):
+            shown, hidden = language(say("Show the answer")), language(say("Hide the answer"))
+            cell["metadata"]["mystnb"] = {"code_prompt_show": shown, "code_prompt_hide": hidden}
+
+
+def _write(notebook: dict, path: Path, language: Language = ENGLISH) -> None:
     cells = [cell for cell in notebook["cells"] if cell["id"] not in ONLY_IN_COLAB]
     _fold_imports(cells)
+    _name_answers(cells, language)
     text = json.dumps({**notebook, "cells": cells}).replace(in_json(WAITING), in_json(AT_ONCE))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -9,23 +9,22 @@ export default {
     const view = frame(el, { width, height,
       title: "What it costs to believe something else than the truth",
       label: "True and guessed probabilities, and what they cost in bits", name: "coding" });
-    const raw = outcomes.map(() => 1);
+    const q = outcomes.map(() => 1 / n);
     const sliders = outcomes.map((outcome, i) =>
-      slider(view.controls, { label: `q(${outcome})`, min: 0.01, max: 1, step: 0.01, value: 1, show: () => "" },
-        (value) => { raw[i] = value; draw(); }));
+      slider(view.controls, { label: `q(${outcome})`, min: 0, max: 1, step: 0.001, value: q[i] }, (value) => raise(i, value)));
     for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]])
       press(view.controls, label, () => guess(goal));
 
     function guess(goal) {
-      const most = Math.max(...goal);
-      goal.forEach((p, i) => { raw[i] = Math.max(0.01, p / most); sliders[i].value = raw[i]; });
+      const possible = goal.map((p) => Math.max(0.005, p)), total = possible.reduce((a, b) => a + b, 0);
+      possible.forEach((p, i) => { q[i] = p / total; });
       draw();
     }
 
     /** One guessed bar follows the hand; the others keep their proportions. */
     function raise(chosen, height) {
-      const rest = raw.reduce((a, b) => a + b, 0) - raw[chosen], p = Math.max(0.01, Math.min(0.97, height / 150));
-      guess(raw.map((value, i) => (i === chosen ? (rest * p) / (1 - p) : value)));
+      const p = Math.max(0.01, Math.min(0.97, height));
+      guess(q.map((value, i) => (i === chosen ? p : (value * (1 - p)) / (1 - q[chosen]))));
     }
 
     function cost(cross, bits, y, label, colour, from = 0) {
@@ -37,10 +36,9 @@ export default {
     }
 
     function draw() {
-      const total = raw.reduce((a, b) => a + b, 0), q = raw.map((value) => value / total);
       const entropy = -truth.reduce((sum, p) => sum + (p > 0 ? p * Math.log2(p) : 0), 0);
       const cross = -truth.reduce((sum, p, i) => sum + p * Math.log2(q[i]), 0);
-      sliders.forEach((input, i) => { input.nextElementSibling.textContent = q[i].toFixed(2); });
+      sliders.forEach((input, i) => { input.value = q[i]; input.nextElementSibling.textContent = q[i].toFixed(2); });
       view.picture.replaceChildren();
       outcomes.forEach((outcome, i) => {
         const x = i * group + 10;
@@ -53,8 +51,10 @@ export default {
       cost(cross, entropy, 10, "entropy of p", "var(--blue)");
       cost(cross, cross - entropy, 60, "KL divergence of q from p", "var(--orange)", entropy);
       cost(cross, cross, 110, "cross-entropy", "var(--green)");
-      view.picture.append(shape("text", { x: 350, y: 185, class: "quiet" },
-        `perplexity 2^${cross.toFixed(2)} = ${(2 ** cross).toFixed(2)}`));
+      const perplexity = shape("text", { x: 350, y: 185, class: "quiet" });
+      perplexity.append("perplexity 2", shape("tspan", { dy: -5, style: "font-size:78%" }, cross.toFixed(2)),
+        shape("tspan", { dy: 5 }, ` = ${(2 ** cross).toFixed(2)}`));
+      view.picture.append(perplexity);
       view.say(`Your guess costs ${cross.toFixed(3)} bits per symbol, ${(cross - entropy).toFixed(3)} more than the floor.`);
       view.numbers(["outcome", "p", "q", "−log₂ q"],
         outcomes.map((outcome, i) => [outcome, truth[i].toFixed(3), q[i].toFixed(3), (-Math.log2(q[i])).toFixed(3)]));
@@ -63,7 +63,7 @@ export default {
     view.picture.addEventListener("pointerdown", () => { held = null; });
     dragged(view.picture, view.picture, ({ x, y }) => {
       held ??= Math.floor((x - 10) / group);
-      if (held >= 0 && held < n && y < base + 20) raise(held, base - y);
+      if (held >= 0 && held < n && y < base + 20) raise(held, (base - y) / 150);
     });
     draw();
   },

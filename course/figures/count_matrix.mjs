@@ -17,7 +17,8 @@ export default {
       (row) => { state.row = row; draw(); });
     slider(view.controls, { label: "add k", min: -3, max: 2, step: 0.25, value: -2, show: (e) => String(Number((10 ** e).toPrecision(2))) },
       (e) => { state.exponent = e; draw(); });
-    const dart = slider(view.controls, { label: "dart u", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
+    const dart = slider(view.controls,
+      { label: "dart, from 0 to 1", min: 0, max: 0.999, step: 0.001, value: 0.5, show: (u) => u.toFixed(3) },
       (u) => { state.dart = u; draw(); });
     press(view.controls, "Take this letter", () => {
       const next = hit();
@@ -73,10 +74,18 @@ export default {
         view.picture.append(shape("rect", { x, y: y + 1, width: Math.max(0.4, p * scale), height: cell - 3, fill }));
         view.picture.append(shape("rect",
           { x: x + 210, y: top + reached * n * cell, width: 22, height: Math.max(0.2, p * n * cell - 0.6), fill }));
+        if (p * n > 0.9) view.picture.append(shape("text", { x: x + 221, y: top + (reached + p / 2) * n * cell + 3.5,
+          "text-anchor": "middle", style: "font-size:10px;fill:var(--paper)" }, symbols[j]));
+        if (j === chosen) {
+          const [from, to] = [y + cell / 2 - 0.5, top + (reached + p / 2) * n * cell];
+          view.picture.append(shape("line", { x1: x + p * scale + 4, y1: from, x2: x + 207, y2: to, stroke: "var(--orange)" }));
+        }
         reached += p;
       });
       const y = top + state.dart * n * cell;
       view.picture.append(shape("path", { d: `M${x + 236},${y} l12,-5 v10 z`, fill: "var(--ink)" }));
+      for (const [end, below] of [["0", top - 6], ["1", top + n * cell + 10]])
+        view.picture.append(shape("text", { x: x + 221, y: below, "text-anchor": "middle", class: "quiet", style: "font-size:10px" }, end));
     }
 
     function draw() {

@@ -13,7 +13,7 @@ const STYLE = `
 .lmf svg { display:block; width:100%; height:auto; }
 .lmf svg text { fill:var(--ink); font:13px system-ui,sans-serif; }
 .lmf svg text.quiet { fill:var(--quiet); }
-.lmf-title { margin:.1rem 0 .35rem; font-size:1.08em; font-weight:600; text-wrap:balance; }
+.lmf-title { margin:.1rem 0 .35rem; font-size:1.08em; font-weight:600; text-wrap:pretty; }
 .lmf-row { display:flex; flex-wrap:wrap; gap:.3rem 1.1rem; align-items:center; margin:.35rem 0; }
 .lmf label { display:inline-flex; gap:.45rem; align-items:center; max-width:100%; }
 .lmf label > :is(select, input[type=text]) { min-width:0; }
@@ -165,8 +165,9 @@ function tabulate(header, rows) {
   const cell = (tag, content, i, attributes = {}) =>
     node(tag, { ...attributes, ...(isWords[i] ? { class: "words" } : {}) }, told(content));
   const title = (text, i) => (text === "" ? node("td") : cell("th", text, i, { scope: "col" })); // an empty corner heads nothing
-  const body = rows.map((row) => node("tr", {}, ...row.map((content, i) => cell(...(i ? ["td", content, i] : ["th", content, i, { scope: "row" }])))));
-  return node("table", {}, node("thead", {}, node("tr", {}, ...header.map(title))), node("tbody", {}, ...body));
+  const line = ([first, ...rest]) =>
+    node("tr", {}, cell("th", first, 0, { scope: "row" }), ...rest.map((content, i) => cell("td", content, i + 1)));
+  return node("table", {}, node("thead", {}, node("tr", {}, ...header.map(title))), node("tbody", {}, ...rows.map(line)));
 }
 
 function slider(controls, { label, min, max, step, value, show = String }, changed) {

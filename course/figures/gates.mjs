@@ -82,7 +82,7 @@ export default {
       for (let t = 0; t < steps; t++) text(left + (t + 0.5) * cell - 1, 362, String(t + 1), { "text-anchor": "middle", class: "quiet" });
       text(0, 362, "t", { class: "quiet" });
       view.say(`At t = ${state.step + 1}: c = ${c[state.step].toFixed(3)}, h = ${h[state.step].toFixed(3)}. Of `
-        + `it, ${(100 * kept[steps - 1][state.step]).toPrecision(3)} % is left in c at the last step, and as much of the gradient comes `
+        + `this c, ${(100 * kept[steps - 1][state.step]).toPrecision(3)} % is left at the last step, and as much of the gradient comes `
         + `back.`);
       view.numbers(["t", "g", "i", "f", "o", "c", "h", `∂c${subscript(steps)}/∂cₜ`], c.map((value, t) =>
         [t + 1, ...[given.candidate[t], gates.input[t], gates.forget[t], gates.output[t], value, h[t], kept[steps - 1][t]].map((x) =>

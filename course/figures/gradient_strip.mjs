@@ -44,7 +44,7 @@ export default {
       state.steps = steps; stepSlider.max = steps; state.chosen = Math.min(state.chosen, steps); draw(); });
     slider(view.controls, { label: "spectral radius of U", min: 0.2, max: 2.5, step: 0.05, value: state.radius, show: (r) => r.toFixed(2) },
       (r) => { state.radius = r; draw(); });
-    slider(view.controls, { label: "inputs ×", min: 0, max: 1, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
+    slider(view.controls, { label: "inputs, times", min: 0, max: 1, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
       (volume) => { state.volume = volume; draw(); });
     slider(view.controls,
       { label: "clip |∂L/∂U| at", min: -2, max: 6, step: 0.25, value: Math.log10(state.clip), show: (e) => (10 ** e).toPrecision(2) },
@@ -100,7 +100,7 @@ export default {
       matrix(found.products[state.chosen]);
       const factors = state.steps - state.chosen;
       view.say(`∂h${subscript(state.steps)}/∂h${subscript(state.chosen)} is a product of ${factors} Jacobian${factors === 1 ? "" : "s"}, `
-        + `of length ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
+        + `of norm ${pretty(norm(found.products[state.chosen]))}. |∂L/∂U| `
         + `= ${pretty(found.length)}${found.scale < 1 ? `, clipped: everything times ${pretty(found.scale)}` : ", not clipped"}.`);
       view.numbers(["t", "|∂L/∂hₜ|", `|∂h${subscript(state.steps)}/∂hₜ|`],
         lengths.map((value, t) => [t, value.toExponential(3), norm(found.products[t]).toExponential(3)]));

@@ -13,7 +13,8 @@ def gradient_strip(
     inputs: Tensor,
     gradient: Tensor | None = None,
     *,
-    caption: str = "The loss reads only the last state; the strip shows the gradient that each step gets.",
+    caption: str = "The loss reads only the last state; the strip shows the gradient that each step gets. "
+    "Blue: shorter than 1, the paler the shorter. Orange: longer.",
 ) -> Figure:
     """Run h_t = tanh(U h_{t−1} + inputs_t) forwards and backwards, at any spectral radius of U.
 

@@ -160,8 +160,10 @@ export default {
 
     answer.textContent = "Point at a box, or reach it with Tab: its shape and its line of code appear here.";
     const shown = (text) => node("span", {}, ...written(text));
-    view.numbers(["tensor", ...(regions.length > 1 ? ["part"] : []), "shape", "numbers", "line of code", "file"], boxes.map((box) =>
-      [shown(box.name), ...(regions.length > 1 ? [around(box, regions)] : []), shown(box.shape), box.numbers, node("code", {}, box.code), box.file]));
+    const columns = { tensor: (box) => shown(box.name), ...(regions.length > 1 ? { part: (box) => around(box, regions) } : {}),
+      shape: (box) => shown(box.shape), numbers: (box) => box.numbers, "line of code": (box) => node("code", {}, box.code),
+      file: (box) => box.file };
+    view.numbers(Object.keys(columns), boxes.map((box) => Object.values(columns).map((cell) => cell(box))));
     go();
   },
 };

@@ -20,13 +20,13 @@ const at = ({ low, high, isLogarithmic, isCounted }, share) => {
 const shareOf = ({ low, high, isLogarithmic }, value) =>
   (isLogarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
 
-function choice(el, { question, unit, options, values, right }) {
+function choice(el, { question, unit, options, values, right }, answered) {
   const wide = 14 + 8 * Math.max(...options.map((option) => option.length)), most = Math.max(...values.map(Math.abs)) || 1;
   const isJudged = typeof values[0] === "boolean", bar = isJudged ? 24 : 150;
   const view = frame(el, { width: wide + bar + 90, height: 26 * options.length, title: question,
     label: phrase("A question with {n} options", { n: options.length }), name: "prediction" });
   let chosen = null;
-  options.forEach((option, i) => press(view.controls, option, () => { chosen = i; draw(); }));
+  options.forEach((option, i) => press(view.controls, option, () => { chosen = i; draw(); answered(); }));
   view.say(phrase("Which one?"));
   view.picture.parentElement.hidden = true; // before an answer there is nothing to see
 
@@ -49,7 +49,7 @@ function choice(el, { question, unit, options, values, right }) {
   }
 }
 
-function number(el, { question, unit, value, ...ends }) {
+function number(el, { question, unit, value, ...ends }, answered) {
   const isCounted = ends.high - ends.low > 10 && [value, ends.low, ends.high].every(Number.isInteger), scale = { ...ends, isCounted };
   const [left, right, y] = [16, 284, 40];
   const view = frame(el, { width: 300, height: 96, title: question, label: phrase("A number to be guessed"), name: "prediction" });
@@ -58,7 +58,7 @@ function number(el, { question, unit, value, ...ends }) {
   view.picture.parentElement.hidden = true; // the slider shows the guess; the picture, how far off it is
   slider(view.controls, { label: phrase("Your guess"), min: 0, max: 1, step: 0.005, value: 0.5,
     show: (share) => told(at(scale, share), unit) }, (share) => { guess = at(scale, share); if (isShown) draw(); });
-  press(view.controls, phrase("Show the answer"), () => { isShown = true; draw(); });
+  press(view.controls, phrase("Show the answer"), () => { isShown = true; draw(); answered(); });
 
   function mark(number, side, colour, words) {
     const x = left + (right - left) * shareOf(scale, number);
@@ -82,6 +82,8 @@ export default {
   told, at, shareOf,
   render({ model, el }) {
     const data = model.get("data");
-    if ("options" in data) choice(el, data); else number(el, data);
+    const answered = () => el.dispatchEvent(new CustomEvent("answered", { bubbles: true })); // a page may show more
+    if ("options" in data) choice(el, data, answered); else number(el, data, answered);
+    el.firstElementChild.classList.add("prediction");
   },
 };

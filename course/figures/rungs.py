@@ -28,7 +28,7 @@ def rungs(up_to: str, *, new: Sequence[str] = (), live: Mapping[str, float] | No
     for name in (up_to, *new, *live):
         if name not in titles:
             raise ValueError(f"{name}: expected one of {', '.join(titles)}")
-    known = titles[: titles.index(up_to) + 1]
+    known = [title for title in titles if title in (*titles[: titles.index(up_to) + 1], *new)]
     told = ", ".join(f"{rung.title} {rung.bits_per_token:.2f}" for rung in recorded if rung.title in known)
     alt = f"The ladder in bits per token, as recorded: {told}; the floor is {floor:.2f}."
     alt += gaps(recorded, known)
@@ -37,14 +37,14 @@ def rungs(up_to: str, *, new: Sequence[str] = (), live: Mapping[str, float] | No
     n_seeds = max(rung.n_seeds for rung in recorded)
     single = "".join(f" ({rung.title}: one seed)" for rung in recorded if rung.n_seeds == 1)
     caption = (
-        f"The course's ladder, as recorded: means of {n_seeds} seeds, with their range{single}. "
-        f"{'Orange: new today. ' if new else ''}Blue: known."
+        f"The course's ladder, as recorded: means of {n_seeds} seeds, with their range{single}."
+        f"{' Orange: new today.' if new else ''}{' Blue: known.' if set(known) - set(new) else ''}"
     )
     if known != titles:
         caption += " Faint: still to come."
     caption += (
         " Below: bits above the floor where a thing, a verb, she or he, or a quotation mark came next; "
-        "the models that look at no word are left out."
+        "the models that look at no word are left out. A little below 0 is chance."
     )
     if live:
         caption += " Diamonds: this page's own models, made from fewer stories."
@@ -94,9 +94,8 @@ def draw_bits(axes, recorded, floor: float, colours: Mapping[str, str], live: Ma
         axes.barh(row, bits - floor, left=floor, height=0.62, color=colour)
         if rung.n_seeds > 1:
             axes.errorbar(bits, row, xerr=rung.spread / 2, color=ink(colour), capsize=3)
-        right = max(bits + rung.spread / 2, live.get(rung.title, 0))
-        axes.annotate(
-            f"{bits:.2f}", (right, row), (7, 0), textcoords="offset points", va="center",
+        axes.annotate(  # all below one another, so that none stands at a page's own diamond
+            f"{bits:.2f}", (1.01, row), xycoords=("axes fraction", "data"), va="center",
             color=ink(colour), fontsize=9,
         )  # fmt: skip
     if live:
@@ -109,7 +108,7 @@ def draw_bits(axes, recorded, floor: float, colours: Mapping[str, str], live: Ma
     axes.minorticks_off()
     axes.set(
         xlabel="bits per token (logarithmic axis)",
-        xlim=(0.97 * floor, 1.2 * max(rung.bits_per_token for rung in recorded)),
+        xlim=(0.97 * floor, 1.05 * max(rung.bits_per_token for rung in recorded)),
     )
     axes.legend(frameon=False, loc="lower right")
 

@@ -28,7 +28,7 @@ class TableModel(nn.Module):
 #
 # 1. the loss of exercise 1 on this batch, whose tokens are all real, and its gradient $g$;
 # 2. clipping: if the norm of the whole gradient, $\lVert g \rVert$, is larger than `max_norm`, multiply $g$
-#    by $\text{max\_norm} / \lVert g \rVert$; if not, leave it alone;
+#    by `max_norm` divided by $\lVert g \rVert$; if not, leave it alone;
 # 3. a step of plain gradient descent, $\theta \leftarrow \theta - \eta \, g$.
 #
 # Return the tuple `(losses, table)`: the N losses, each measured **before** its step, as a tensor (N,), and
