@@ -1,7 +1,7 @@
 // Break a Transformer that works: cut heads, move a word, open the mask, change a weight, and see what it costs above the floor.
 
 import { arrowTo, painted, placeUnder, signColours } from "./drawing/matrix.mjs";
-import { choose, frame, node, press, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, named, node, press, put, shape, slider, toggle } from "./frame.mjs";
 import { tensors } from "./models/parcel.mjs";
 import { transformer } from "./models/transformer.mjs";
 
@@ -41,6 +41,13 @@ export function byKind(costs, kinds) {
   return [["all words", mean(costs)], ...kinds.map(([kind, tokens]) => [kind, mean(costs.filter(([token]) => tokens.includes(token)))])];
 }
 
+/** What a reader calls a tensor: "blocks.0.attention.W_query.weight" → "layer 1: W_query". */
+export function title(name) {
+  const [, layer, part] = name.match(/^blocks\.(\d+)\.\w+\.(\w+)\.weight$/) ?? [];
+  if (!part) return name.replace(/\.weight$/, "");
+  return `layer ${Number(layer) + 1}: ${part.startsWith("W_") ? part : `W_${part}`}`;
+}
+
 export default {
   render({ model, el }) {
     const { parcel, stories, floors, kinds, words } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
@@ -51,22 +58,25 @@ export default {
       place: 0, plus: 0 };
     let weights = null, trained = null, run = 0;
 
-    const knobs = {};
-    choose(view.controls, { label: "mask", options: MASKS.map(({ label }) => label), value: 0 },
-      (mask) => { state.mask = mask; measure(); });
-    knobs.word = slider(view.controls, { label: "word", min: 0, max: N - 1, step: 1, value: state.word, show: (i) => String(i) },
-      (word) => { state.word = word; if (state.by) measure(); else draw(); });
-    knobs.by = slider(view.controls, { label: "is shifted by", min: -24, max: 24, step: 1, value: 0,
-      show: (by) => (by ? `${by > 0 ? "+" : ""}${by}` : "0") }, (by) => { state.by = by; measure(); });
-    knobs.isRest = toggle(view.controls, { label: "and all words after it" }, (isRest) => { state.isRest = isRest; measure(); });
-    const story = node("p", { style: "font-size:1.05em;margin:.4rem 0" }), editing = node("div", { class: "lmf-row" });
-    view.controls.after(story);
-    view.picture.parentElement.after(editing);
-    knobs.story = choose(editing, { label: "story", options: stories.map((_, i) => `${i + 1} of ${stories.length}`), value: 0 },
+    const knobs = {}, places = node("div",
+      { class: "lmf-row", style: "grid-template-columns:repeat(auto-fill, minmax(min(100%, 14rem), 1fr))" });
+    knobs.story = choose(view.controls, { label: "story", options: stories.map((_, i) => `${i + 1} of ${stories.length}`), value: 0 },
       (i) => { state.story = i; draw(); });
+    knobs.mask = choose(view.controls, { label: "mask", options: MASKS.map(({ label }) => label), value: 0 },
+      (mask) => { state.mask = mask; measure(); });
+    knobs.word = slider(places, { label: "word", min: 0, max: N - 1, step: 1, value: state.word, show: (i) => String(i) },
+      (word) => { state.word = word; if (state.by) measure(); else draw(); });
+    knobs.by = slider(places, { label: "is shifted by", min: -24, max: 24, step: 1, value: 0,
+      show: (by) => (by ? `${by > 0 ? "+" : ""}${by}` : "0") }, (by) => { state.by = by; measure(); });
+    knobs.isRest = toggle(places, { label: "and all words after it" }, (isRest) => { state.isRest = isRest; measure(); });
+    const story = node("p", { style: "font-size:1.05em;margin:.4rem 0" }), editing = node("div", { class: "lmf-row" });
+    view.controls.after(places, story);
+    view.picture.parentElement.after(editing);
     const names = parcel.tensors.filter(([, shape_]) => shape_.length > 1).map(([name]) => name);
-    knobs.name = choose(editing, { label: "matrix", options: names, value: names.indexOf(state.name) },
+    const titles = names.map((name) => title(name).replace("_", " "));
+    knobs.name = choose(editing, { label: "matrix", options: titles, value: names.indexOf(state.name) },
       (i) => { Object.assign(state, { name: names[i], place: 0 }); measure(); });
+    [...knobs.name.options].forEach((option, i) => { option.title = names[i]; }); // as the code calls it
     knobs.plus = slider(editing, { label: "add to the chosen weight", min: -5, max: 5, step: 0.1, value: 0,
       show: (plus) => plus.toFixed(1) },
       (plus) => { state.plus = plus; measure(); });
@@ -74,7 +84,7 @@ export default {
       state.cut.clear();
       for (const [name, value] of [["by", 0], ["plus", 0]]) { put(knobs[name], value); }
       Object.assign(state, { mask: 0, isRest: false });
-      view.controls.querySelector("select").value = "0";
+      knobs.mask.value = "0";
       knobs.isRest.checked = false;
       measure();
     });
@@ -120,28 +130,30 @@ export default {
       const wide = Math.min(400, Math.max(150, 2 * columns)), tall = Math.min(140, 2 * rows);
       const largest = values.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
       const i = Math.floor(state.place / columns), j = state.place % columns, y = base + 20;
-      text(0, base + 10, `${state.name}: ${rows} × ${columns}; blue above zero, orange below`, { style: "font-size:11px" });
+      view.picture.append(named(`${title(state.name)}, ${rows} × ${columns}; blue above zero, orange below`,
+        { x: 0, y: base + 10, style: "font-size:11px" }));
       const group = shape("g", { "data-part": "matrix", role: "application" });
       group.append(shape("rect", { x: 0, y, width: wide, height: tall, fill: "var(--panel)" }));
       group.append(shape("image", { x: 0, y, width: wide, height: tall, preserveAspectRatio: "none", style: "image-rendering:pixelated",
         href: painted(rows, columns, (r, c) => 1.5 * values[r * columns + c] / largest, colours()) }));
-      group.append(shape("rect", { x: (j * wide) / columns - 2, y: y + (i * tall) / rows - 2, width: wide / columns + 4,
-        height: tall / rows + 4, fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));
+      const mark = { width: wide / columns + 4, height: tall / rows + 4 }; // around the weight, within the matrix
+      group.append(shape("rect", { ...mark, x: Math.max(0, Math.min(wide - mark.width, (j * wide) / columns - 2)),
+        y: y + Math.max(0, Math.min(tall - mark.height, (i * tall) / rows - 2)), fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));
       const to = (place) => {
         state.place = place;
         if (state.plus === 0) draw(); else measure();
         again("matrix");
         return true;
       };
-      pressable(group, `${state.name}, a matrix: arrow keys choose a weight`,
+      pressable(group, `${title(state.name)}, a matrix: arrow keys choose a weight`,
         (event) => to(placeUnder(event, view.picture, { x: 0, y, width: wide, height: tall }, { rows, columns })), (key) => {
           const place = arrowTo(key, state.place, { rows, columns });
           return place !== null && to(place);
         });
       const value = values[state.place];
-      text(rightX, base + 38, `row ${i}, column ${j}`);
-      text(rightX, base + 58, `trained: ${value.toFixed(4)}`);
-      text(rightX, base + 78, `now: ${(value + state.plus).toFixed(4)}`,
+      text(wide + 24, base + 38, `row ${i}, column ${j}`);
+      text(wide + 24, base + 58, `trained: ${value.toFixed(4)}`);
+      text(wide + 24, base + 78, `now: ${(value + state.plus).toFixed(4)}`,
         state.plus === 0 ? {} : { style: "font-weight:700;fill:var(--orange)" });
     }
 
@@ -158,7 +170,9 @@ export default {
           stroke: "var(--ink)", "stroke-width": 2 }));
         text(rightX + 92 + Math.max(scale(value), scale(trained[i][1])), y + 14, value.toFixed(2), { style: "font-size:12px" });
       });
-      text(rightX + 84, 26 + 27 * state.now.length + 8, "line: as trained", { class: "quiet", style: "font-size:11px" });
+      const isLucky = state.now.some(([, value]) => value < -0.005), luck = `below 0: luck of these ${stories.length} stories`;
+      ["line: as trained", ...(isLucky ? [luck] : [])].forEach((note, i) =>
+        text(rightX + 84, 34 + 27 * state.now.length + 16 * i, note, { class: "quiet", style: "font-size:11px" }));
     }
 
     function draw() {

@@ -1,7 +1,7 @@
 // A machine drawn: boxes are tensors, lines are products or functions. It is built up step by step, and every box
 // can be asked for its shape and its line of code.
 
-import { frame, node, press, put, shape, slider, toggle } from "./frame.mjs";
+import { frame, named, node, pieces, shape, stepper, toggle, written } from "./frame.mjs";
 
 const COLOURS = { input: "quiet", query: "blue", key: "orange", value: "green", residual: "ink", state: "purple" };
 const RULES = `
@@ -23,28 +23,10 @@ const tint = (role, share) => `color-mix(in srgb, ${paint(role)} ${share}%, var(
 
 const placed = ({ place: [x, y], anchor }) => ({ x, y, "text-anchor": anchor });
 
-/** "h_{t−1}" → [["h", false], ["t−1", true]]: the pieces of a name, and whether they stand lower. */
-export function pieces(name) {
-  return name.split(/_(\{[^}]*\}|\S)/).map((text, i) => [text.replace(/[{}]/g, ""), i % 2 === 1]).filter(([text]) => text);
-}
-
 /** What a screen reader says of a box. */
 export function spoken({ name, shape: letters, numbers, code }) {
   return `${pieces(name).map(([text]) => text).join(" ")}, shape ${letters.replaceAll("_", " ")} = ${numbers}: ${code}`;
 }
-
-function named(name, attributes) {
-  const text = shape("text", attributes);
-  let isLow = false;
-  for (const [piece, low] of pieces(name)) {
-    const more = low === isLow ? {} : { dy: low ? 3 : -3 };
-    text.append(shape("tspan", { ...more, ...(low ? { style: "font-size:78%" } : {}) }, piece));
-    isLow = low;
-  }
-  return text;
-}
-
-const written = (text) => pieces(text).map(([piece, low]) => (low ? node("sub", { style: "line-height:0" }, piece) : piece));
 
 /** The name of the frame that a box stands in; the smallest, where one holds another. */
 function around({ place: [x, y, w, h] }, regions) {
@@ -84,12 +66,10 @@ export default {
     const answer = node("p", { class: "answer", "aria-live": "polite" });
     view.controls.after(sentence);
     view.picture.parentElement.after(answer);
-    const steps = slider(view.controls,
+    stepper(view.controls,
       { label: "build it up", min: 1, max: last + 1, step: 1, value: last + 1, show: (n) => `${n} of ${last + 1}` },
       (n) => { state.step = n - 1; go(); });
-    for (const [label, name, move] of [["‹", "one step back", -1], ["›", "one step on", 1]])
-      press(view.controls, label, () => put(steps, state.step + 1 + move), { "aria-label": name });
-    toggle(view.controls, { label: "shapes in numbers" }, (on) => {
+    toggle(view.controls.lastElementChild, { label: "shapes in numbers" }, (on) => {
       for (const { made, box } of drawn)
         made.querySelector(".shape").replaceChildren(...named(on ? box.numbers : box.shape, {}).childNodes);
     });
@@ -160,8 +140,9 @@ export default {
 
     answer.textContent = "Point at a box, or reach it with Tab: its shape and its line of code appear here.";
     const shown = (text) => node("span", {}, ...written(text));
-    view.numbers(["tensor", ...(regions.length > 1 ? ["part"] : []), "shape", "numbers", "line of code", "file"], boxes.map((box) =>
-      [shown(box.name), ...(regions.length > 1 ? [around(box, regions)] : []), shown(box.shape), box.numbers, node("code", {}, box.code), box.file]));
+    const parts = (part) => (regions.length > 1 ? [part] : []);
+    view.numbers(["tensor", ...parts("part"), "shape", "numbers", "line of code", "file"], boxes.map((box) =>
+      [shown(box.name), ...parts(around(box, regions)), shown(box.shape), box.numbers, node("code", {}, box.code), box.file]));
     go();
   },
 };

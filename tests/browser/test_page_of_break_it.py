@@ -102,7 +102,7 @@ def test_a_weight_is_chosen_and_edited_by_mouse_and_by_key(broken):
     matrix.locator("image").click(position={"x": 0.5 * box["width"], "y": 0.5 * box["height"]})
     row, column = map(int, re.findall(r"\d+", place()))
     assert (row, column) == (pytest.approx(32, abs=1), pytest.approx(32, abs=1))
-    control(broken, "matrix").select_option(label="blocks.0.attention.W_output.weight")
+    control(broken, "matrix").select_option(label="layer 1: W output")
     plus = control(broken, "add to the chosen weight")
     by_key = measured_after(broken, lambda: plus.press("End"))
     assert by_key != whole
@@ -110,6 +110,34 @@ def test_a_weight_is_chosen_and_edited_by_mouse_and_by_key(broken):
     box = plus.bounding_box()
     at = {"x": 0.1 * box["width"], "y": box["height"] / 2}
     assert measured_after(broken, lambda: plus.click(position=at)) != by_key
+
+
+def test_a_cost_below_the_floor_is_explained(broken):
+    picture = broken.locator(".picture").text_content()
+    assert "−0.0" in picture
+    assert "below 0: luck of these 12 stories" in picture
+
+
+def test_the_mark_of_a_weight_stays_in_its_matrix(broken):
+    matrix = broken.locator("[data-part=matrix]")
+    for key in ("ArrowLeft", "ArrowRight"):  # to the last weight, and back to the first
+        matrix.press(key)
+        painted, mark = (matrix.locator(part).last.bounding_box() for part in ("image", "rect"))
+        for at, size in (("x", "width"), ("y", "height")):
+            assert painted[at] - 2 < mark[at]
+            assert mark[at] + mark[size] < painted[at] + painted[size] + 2
+
+
+def test_pictures_and_signs_of_a_step_stand_on_one_line(walked):
+    middles = """parts => parts.map(part => part.getBoundingClientRect())
+      .map(({ y, height }) => y + height / 2)"""
+    for _ in range(15):
+        found = walked.locator(".picture image").evaluate_all(middles)
+        found += walked.locator(".picture > svg > text[text-anchor=middle]").evaluate_all(middles)
+        assert max(found) - min(found) < 4
+        if walked.get_by_role("button", name="Next").is_enabled():
+            walked.get_by_role("button", name="Next").click()
+    assert walked.get_by_role("button", name="Next").is_disabled()
 
 
 def test_a_walk_is_stepped_and_asked_by_mouse_and_by_key(walked):
