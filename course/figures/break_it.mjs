@@ -13,6 +13,11 @@ const MASKS = [
   { label: "only the words before, not itself", sees: (t, s) => s < t || t === 0 },
 ];
 
+const LAYOUTS = { // in the second, what a change costs stands below the maps
+  wide: { width: 720, map: 92, gap: 10, costsX: 440, widest: 400 },
+  narrow: { width: 324, map: 74, gap: 9, costsX: 0, widest: 170 },
+};
+
 /** What is done to the model, in the form that `transformer` reads. */
 export function damage({ cut, mask, word, by, isRest }) {
   return {
@@ -51,7 +56,9 @@ export function title(name) {
 export default {
   render({ model, el }) {
     const { parcel, stories, floors, kinds, words } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
-    const width = 720, map = 92, gap = 10, rightX = 440, base = 2 * (map + 30) + 26, height = base + 176, N = 26;
+    const isWide = el.clientWidth === 0 || el.clientWidth > 520, { width, map, gap, costsX, widest } = LAYOUTS[isWide ? "wide" : "narrow"];
+    const maps = nLayers * (map + 30), costsY = isWide ? 0 : maps + 50, base = isWide ? maps + 26 : costsY + 27 * (kinds.length + 1) + 76;
+    const height = base + 176, N = 26;
     const view = frame(el, { width, height, label: "The attention maps, the matrices, and what each change costs", name: "break_it" });
     view.picture.setAttribute("role", "group"); // its maps are switches
     const state = { cut: new Set(), mask: 0, word: 10, by: 0, isRest: false, story: 0, name: "blocks.0.attention.W_query.weight",
@@ -107,7 +114,7 @@ export default {
       const name = `layer ${layer + 1} head ${head + 1}`;
       const group = shape("g", { "data-part": `${layer}.${head}`, role: "button", "aria-pressed": isCut });
       group.append(shape("text", { x, y: y - 4, class: isCut ? "quiet" : "",
-        style: `font-size:11px${isCut ? ";text-decoration:line-through" : ""}` }, name));
+        style: `font-size:${isWide ? 11 : 10}px${isCut ? ";text-decoration:line-through" : ""}` }, name));
       group.append(shape("rect", { x, y, width: map, height: map, fill: "var(--panel)", stroke: isCut ? "var(--orange)" : "var(--line)",
         "stroke-width": isCut ? 2.5 : 1 }));
       if (!isCut) group.append(shape("image", { x, y, width: map, height: map, preserveAspectRatio: "none",
@@ -127,7 +134,7 @@ export default {
 
     function drawMatrix() {
       const { rows, columns, values } = weights[state.name];
-      const wide = Math.min(400, Math.max(150, 2 * columns)), tall = Math.min(140, 2 * rows);
+      const wide = Math.min(widest, Math.max(150, 2 * columns)), tall = Math.min(140, 2 * rows);
       const largest = values.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
       const i = Math.floor(state.place / columns), j = state.place % columns, y = base + 20;
       view.picture.append(named(`${title(state.name)}, ${rows} × ${columns}; blue above zero, orange below`,
@@ -158,21 +165,21 @@ export default {
     }
 
     function drawCosts() {
-      text(rightX, 12, "bits above the floor, per word", { style: "font-weight:600" });
+      text(costsX, costsY + 12, "bits above the floor, per word", { style: "font-weight:600" });
       if (!state.now) return;
       const most = Math.max(1, ...state.now.map(([, v]) => v), ...trained.map(([, v]) => v)), scale = (v) => (155 * Math.max(0, v)) / most;
       state.now.forEach(([kind, value], i) => {
-        const y = 26 + 27 * i, before = trained[i][1];
-        text(rightX, y + 13, kind, { style: i ? "" : "font-weight:700" });
-        view.picture.append(shape("rect", { x: rightX + 84, y: y + 2, width: scale(value), height: 14,
+        const y = costsY + 26 + 27 * i, before = trained[i][1];
+        text(costsX, y + 13, kind, { style: i ? "" : "font-weight:700" });
+        view.picture.append(shape("rect", { x: costsX + 84, y: y + 2, width: scale(value), height: 14,
           fill: value > before + 0.005 ? "var(--orange)" : "var(--blue)" }));
-        view.picture.append(shape("line", { x1: rightX + 84 + scale(before), x2: rightX + 84 + scale(before), y1: y, y2: y + 18,
+        view.picture.append(shape("line", { x1: costsX + 84 + scale(before), x2: costsX + 84 + scale(before), y1: y, y2: y + 18,
           stroke: "var(--ink)", "stroke-width": 2 }));
-        text(rightX + 92 + Math.max(scale(value), scale(trained[i][1])), y + 14, value.toFixed(2), { style: "font-size:12px" });
+        text(costsX + 92 + Math.max(scale(value), scale(trained[i][1])), y + 14, value.toFixed(2), { style: "font-size:12px" });
       });
       const isLucky = state.now.some(([, value]) => value < -0.005), luck = `below 0: luck of these ${stories.length} stories`;
       ["line: as trained", ...(isLucky ? [luck] : [])].forEach((note, i) =>
-        text(rightX + 84, 34 + 27 * state.now.length + 16 * i, note, { class: "quiet", style: "font-size:11px" }));
+        text(costsX + 84, costsY + 34 + 27 * state.now.length + 16 * i, note, { class: "quiet", style: "font-size:11px" }));
     }
 
     function draw() {
@@ -181,8 +188,9 @@ export default {
       const logProbs = read(tokens), { steps } = read, n = tokens.length;
       view.picture.replaceChildren();
       for (let layer = 0; layer < nLayers; layer++) for (let head = 0; head < nHeads; head++) drawMap(steps, layer, head, n);
-      text(0, base - 10, "Rows are words, columns the words that they attend to. Press a map to remove its head.",
-        { class: "quiet", style: "font-size:11px" });
+      const legend = ["Rows are words, columns the words that they attend to.", "Press a map to remove its head."];
+      (isWide ? [legend.join(" ")] : legend).forEach((line, i) =>
+        text(0, maps + 16 + 15 * i, line, { class: "quiet", style: "font-size:11px" }));
       drawCosts();
       drawMatrix();
       const seen = steps.flatMap((layer, l) => layer[state.word].weights.filter((_, head) => !state.cut.has(`${l}.${head}`)));

@@ -1,16 +1,17 @@
 // A machine drawn: boxes are tensors, lines are products or functions. It is built up step by step, and every box
 // can be asked for its shape and its line of code.
 
-import { frame, named, node, pieces, shape, stepper, toggle, written } from "./frame.mjs";
+import { frame, named, node, pieces, put, shape, stepper, toggle, written } from "./frame.mjs";
 
 const COLOURS = { input: "quiet", query: "blue", key: "orange", value: "green", residual: "ink", state: "purple" };
 const RULES = `
 .lmf .part { transition:opacity .18s; }
-.lmf .part.later { opacity:0; pointer-events:none; }
+.lmf .part.later { opacity:.14; pointer-events:none; }
 .lmf .tensor { cursor:help; outline:none; }
 .lmf .tensor:is(:hover, :focus-visible, .asked) > .edge { stroke-width:3.5; }
 .lmf .sentence { min-height:2.9em; margin:.2rem 0 .3rem; font-size:15px; text-wrap:pretty; }
-.lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); }
+.lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); background:var(--paper); position:sticky; z-index:1;
+  top:var(--pst-header-height, 0); }
 .lmf .answer b { color:var(--ink); }
 .lmf .answer code { font:12.5px/1.5 ui-monospace,monospace; color:var(--ink); background:var(--panel); padding:.1rem .4rem;
   border-radius:4px; overflow-wrap:anywhere; }
@@ -64,9 +65,8 @@ export default {
     view.picture.style.minWidth = `${Math.min(width, 600)}px`;
     const sentence = node("p", { class: "sentence", "aria-live": "polite" });
     const answer = node("p", { class: "answer", "aria-live": "polite" });
-    view.controls.after(sentence);
-    view.picture.parentElement.after(answer);
-    stepper(view.controls,
+    view.controls.after(sentence, answer);
+    const steps = stepper(view.controls,
       { label: "build it up", min: 1, max: last + 1, step: 1, value: last + 1, show: (n) => `${n} of ${last + 1}` },
       (n) => { state.step = n - 1; go(); });
     toggle(view.controls.lastElementChild, { label: "shapes in numbers" }, (on) => {
@@ -122,7 +122,7 @@ export default {
       for (const each of view.picture.querySelectorAll(".part")) {
         const isLater = Number(each.dataset.step) > state.step;
         each.classList.toggle("later", isLater);
-        each.style.opacity = isLater ? 0 : "";
+        each.style.opacity = isLater ? 0.14 : "";
         if (each.classList.contains("tensor")) each.setAttribute("tabindex", isLater ? -1 : 0);
         each.setAttribute("aria-hidden", isLater);
       }
@@ -144,5 +144,8 @@ export default {
     view.numbers(["tensor", ...parts("part"), "shape", "numbers", "line of code", "file"], boxes.map((box) =>
       [shown(box.name), ...parts(around(box, regions)), shown(box.shape), box.numbers, node("code", {}, box.code), box.file]));
     go();
+    const begin = node("button", { type: "button" }, "Build it up from the beginning");
+    begin.addEventListener("click", () => { put(steps, 1); steps.focus(); });
+    sentence.replaceChildren(`The whole, in ${last + 1} steps. `, begin);
   },
 };

@@ -118,6 +118,15 @@ def test_a_cost_below_the_floor_is_explained(broken):
     assert "below 0: luck of these 12 stories" in picture
 
 
+def test_what_a_change_costs_is_seen_beside_the_maps_or_below_them(broken):
+    picture = broken.locator(".picture")
+    assert picture.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+    title = picture.locator("text", has_text="bits above the floor").bounding_box()
+    last = picture.locator("[data-part='1.3']").bounding_box()
+    is_beside = title["x"] > last["x"] + last["width"]
+    assert is_beside or 0 < title["y"] - last["y"] - last["height"] < 80
+
+
 def test_the_mark_of_a_weight_stays_in_its_matrix(broken):
     matrix = broken.locator("[data-part=matrix]")
     for key in ("ArrowLeft", "ArrowRight"):  # to the last weight, and back to the first
