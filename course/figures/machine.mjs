@@ -129,13 +129,13 @@ export default {
       follow();
     }
 
-    /** Where the page is too narrow for the picture, scroll to what is new. */
+    /** Where the page is too narrow for the picture, scroll to what is new, and no further: the stream stands at the left. */
     function follow() {
       const room = view.picture.parentElement, added = drawn.find(({ box }) => box.step === state.step);
       if (!added || state.step === last || room.scrollWidth <= room.clientWidth) return;
       const { place: [x, , w] } = added.box, scale = view.picture.clientWidth / width;
       const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      room.scrollTo({ left: (x + w / 2) * scale - room.clientWidth / 2, behavior: isCalm ? "auto" : "smooth" });
+      room.scrollTo({ left: Math.min(x * scale - 16, (x + w) * scale + 16 - room.clientWidth), behavior: isCalm ? "auto" : "smooth" });
     }
 
     answer.textContent = "Point at a box, or reach it with Tab: its shape and its line of code appear here.";
