@@ -98,7 +98,7 @@ export function walk(weights, reader, tokens, words, { t, layer, head }) {
 export default {
   render({ model, el }) {
     const { parcel, words, beginnings, start } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
-    const width = 720, top = 44, tall = 13, largest = 208, isWide = el.clientWidth === 0 || el.clientWidth > 520;
+    const isWide = el.clientWidth === 0 || el.clientWidth > 520, width = isWide ? 720 : 324, top = 44, tall = 13, largest = 208;
     const view = frame(el, { width, height: top + largest, label: "A word's way through one layer", name: "walk" });
     view.picture.setAttribute("role", "group"); // its tensors can be asked
     const state = { story: 0, t: beginnings[0].tokens.length - 1, ...start, step: 0, part: null, place: 0 };
@@ -141,7 +141,6 @@ export default {
       }
       state.part = null;
       ready.tall = Math.max(largest, tall * (state.t + 1));
-      view.picture.setAttribute("viewBox", `0 0 ${width} ${top + ready.tall + 24}`);
       draw();
     }
 
@@ -155,35 +154,47 @@ export default {
       return { wide, high, before, room: Math.max(before + wide + after, 9 * part.name.length, 6.8 * sized(part).length) };
     }
 
-    /** The sizes of a step's parts, with the largest cells for which they have room beside each other. */
+    /** A step's parts in rows, each sign before what it leads to, with the largest cells for which a row has room. */
     function laid(parts) {
       for (let cell = CELL.most; ; cell--) {
-        const sizes = parts.map((part) => measured(part, cell));
-        const wide = sizes.reduce((sum, { room }) => sum + room, GAP * (sizes.length - 1));
-        if (wide <= width - 8 || cell === CELL.least) return { sizes, wide };
+        const rows = [], fits = (row) => row.wide <= width - 8;
+        let signs = [];
+        for (const part of parts) {
+          const each = { part, ...measured(part, cell) };
+          signs.push(each);
+          if (typeof part === "string") continue;
+          const wide = signs.reduce((sum, { room }) => sum + room + GAP, 0), last = rows.at(-1);
+          if (last && fits({ wide: last.wide + wide }))
+            Object.assign(last, { items: [...last.items, ...signs], wide: last.wide + wide, high: Math.max(last.high, each.high) });
+          else rows.push({ items: signs, wide, high: each.high });
+          signs = [];
+        }
+        if (cell === CELL.least || (rows.every(fits) && (rows.length === 1 || !isWide))) return rows;
       }
     }
 
     function draw() {
-      const { product: formula, says: said, parts } = ready.steps[state.step], middle = top + ready.tall / 2;
+      const { product: formula, says: said, parts } = ready.steps[state.step], boxes = new Map();
       product.replaceChildren(...written(formula));
       says.replaceChildren(...written(said));
-      view.picture.replaceChildren(shape("text", { x: 4, y: top + ready.tall + 18, class: "quiet", style: "font-size:11px" },
-        phrase("blue: above zero · orange: below zero")));
-      const { sizes, wide } = laid(parts);
-      let x = isWide ? (width - wide) / 2 : 4;
-      ready.boxes = parts.map((part, i) => {
-        const size = sizes[i], left = x;
-        x += size.room + GAP;
-        if (typeof part === "string") {
-          view.picture.append(shape("text",
-            { x: left + size.room / 2, y: middle + 5, "text-anchor": "middle", style: "font-size:16px" }, part));
-          return null;
+      view.picture.replaceChildren();
+      let y = 0;
+      for (const { items, wide, high } of laid(parts)) {
+        const room = isWide ? ready.tall : high, middle = y + top + room / 2; // where there is room, what stands below does not move
+        let x = isWide ? (width - wide) / 2 : 4;
+        for (const { part, ...size } of items) {
+          const box = { x: x + size.before, y: middle - size.high / 2, width: size.wide, height: size.high };
+          if (typeof part === "string") view.picture.append(shape("text",
+            { x: x + size.room / 2, y: middle + 5, "text-anchor": "middle", style: "font-size:16px" }, part));
+          else drawTensor(part, boxes.set(part, box).get(part), x);
+          x += size.room + GAP;
         }
-        const box = { x: left + size.before, y: middle - size.high / 2, width: size.wide, height: size.high };
-        drawTensor(part, box, left);
-        return box;
-      });
+        y += top + room + (isWide ? 0 : 10);
+      }
+      view.picture.append(shape("text", { x: 4, y: y + 18, class: "quiet", style: "font-size:11px" },
+        phrase("blue: above zero · orange: below zero")));
+      view.picture.setAttribute("viewBox", `0 0 ${width} ${y + 24}`);
+      ready.boxes = parts.map((part) => boxes.get(part) ?? null);
       mark();
       table(parts);
     }

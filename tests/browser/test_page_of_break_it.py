@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from overlaps import OVERLAPS
 
 IS_MEASURED = "figure => figure.getAttribute('aria-busy') === 'false'"
 WIDTH = {"light": 1280, "dark": 400}
@@ -137,16 +138,19 @@ def test_the_mark_of_a_weight_stays_in_its_matrix(broken):
             assert mark[at] + mark[size] < painted[at] + painted[size] + 2
 
 
-def test_pictures_and_signs_of_a_step_stand_on_one_line(walked):
+def test_each_sign_of_a_step_stands_beside_the_middle_of_a_picture_and_nothing_is_off_the_screen(walked):
     middles = """parts => parts.map(part => part.getBoundingClientRect())
       .map(({ y, height }) => y + height / 2)"""
-    for _ in range(15):
-        found = walked.locator(".picture image").evaluate_all(middles)
-        found += walked.locator(".picture > svg > text[text-anchor=middle]").evaluate_all(middles)
-        assert max(found) - min(found) < 4
-        if walked.get_by_role("button", name="Next").is_enabled():
-            walked.get_by_role("button", name="Next").click()
-    assert walked.get_by_role("button", name="Next").is_disabled()
+    picture, on = walked.locator(".picture"), walked.get_by_role("button", name="Next")
+    for step in range(15):
+        pictures = picture.locator("image").evaluate_all(middles)
+        signs = picture.locator("svg > text[text-anchor=middle]").evaluate_all(middles)
+        assert all(min(abs(sign - each) for each in pictures) < 4 for sign in signs), step
+        assert picture.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+        assert walked.evaluate(OVERLAPS) == [], step
+        if step < 14:
+            on.click()
+    assert on.is_disabled()
 
 
 def test_a_walk_is_stepped_and_asked_by_mouse_and_by_key(walked):
