@@ -141,6 +141,7 @@ def test_the_mark_of_a_weight_stays_in_its_matrix(broken):
 def test_each_sign_of_a_step_stands_beside_the_middle_of_a_picture_and_nothing_is_off_the_screen(walked):
     middles = """parts => parts.map(part => part.getBoundingClientRect())
       .map(({ y, height }) => y + height / 2)"""
+    walked.page.emulate_media(reduced_motion="reduce")  # a sign that glides is not there yet
     picture, on = walked.locator(".picture"), walked.get_by_role("button", name="Next")
     for step in range(15):
         pictures = picture.locator("image").evaluate_all(middles)
