@@ -83,17 +83,17 @@ def introduction(homework: HomeworkSource) -> str:
 
 def _amounts(homework: HomeworkSource) -> list[str]:
     """What a homework asks in all, and what it offers as a bonus, if anything."""
-    bonus = [f"bonus: {_in_all(homework.on_top)}"] if homework.on_top else []
-    return [_in_all(homework.regular), *bonus]
+    bonus = [f"bonus: {' · '.join(_in_all(homework.on_top))}"] if homework.on_top else []
+    return [" · ".join(_in_all(homework.regular)), *bonus]
 
 
-def _in_all(asked: Sequence[Asked]) -> str:
-    """`20 exercises · about 6 hours · 110 points`."""
+def _in_all(asked: Sequence[Asked]) -> tuple[str, str, str]:
+    """`20 exercises`, `about 6 hours`, `110 points`."""
     minutes, points = _sums(asked)
     hours, half = divmod(round(minutes / 30), 2)
     time = f"{minutes} minutes" if minutes < 90 else f"{hours}{'½' * half} hours"
     plural = "" if len(asked) == 1 else "s"
-    return f"{len(asked)} exercise{plural} · about {time} · {points:g} points"
+    return f"{len(asked)} exercise{plural}", f"about {time}", f"{points:g} points"
 
 
 def _sums(asked: Sequence[Asked]) -> tuple[int, float]:
@@ -122,9 +122,12 @@ def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
     cards = []
     for homework in homeworks:
         number, subject = _number_and_subject(homework)
+        *amounts, points = _in_all(homework.regular)
+        if homework.on_top:
+            points += f" + {sum(each.points for each in homework.on_top):g} bonus"
         cards.append(
             Markup('<li><small>{}</small><a href="building/{}.html">{}</a><small>{}</small></li>').format(
-                number, homework.name, subject or number, Markup("<br>").join(_amounts(homework))
+                number, homework.name, subject or number, Markup("<br>").join([*amounts, points])
             )
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])

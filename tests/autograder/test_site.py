@@ -158,7 +158,8 @@ def test_a_search_engine_and_a_lost_reader_find_the_site(site, pages):
         assert f"<loc>{address}/{page}</loc>" in found
     assert "_static" not in found
     assert "search.html" not in found
-    assert f'href="{address}/"' in pages["404.html"]
+    for door in ("", "#the-path", "glossary.html", "search.html"):
+        assert f'href="{address}/{door}"' in pages["404.html"]
     assert (site / "_static" / "social.png").is_file()
     for name, text in pages.items():
         pictures = re.findall(r'<meta property="og:image" content="([^"]+)"', text)
