@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from autograder.source.homework import STARS, Asked, HomeworkSource, Written, title_of
+from autograder.reporting.prose import typeset
+from autograder.source.homework import STARS, Asked, Exercise, HomeworkSource, Written, title_of
 from course import figures
 
 # The machine that a homework ends in, see course.figures.machines.
@@ -24,9 +26,10 @@ SPELT = {"jacobian": "Jacobian", "bert": "BERT", "ninety seven": "ninety-seven"}
 
 def building(homework: HomeworkSource) -> str:
     """The page in Markdown, for a folder beside `homeworks` and `mistakes`."""
-    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    notebook = in_notebook(homework)
     rows = [
-        f"| {exercise.title} | {STARS[exercise.difficulty - 1]} | {exercise.minutes} | {exercise.points:g} |"
+        f"| [{typeset(exercise.title)}]({in_notebook(homework, exercise)}) "
+        f"| {STARS[exercise.difficulty - 1]} | {exercise.minutes} | {exercise.points:g} |"
         for exercise in homework.exercises
     ]
     return "\n".join(
@@ -56,6 +59,19 @@ def building(homework: HomeworkSource) -> str:
             "",
         ]
     )
+
+
+def in_notebook(homework: HomeworkSource, exercise: Exercise | None = None) -> str:
+    """The address of a homework's notebook, or of an exercise in it, for a page in a folder of the site.
+
+    MyST names the place of a heading by its words.
+    """
+    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    if exercise is None:
+        return notebook
+    heading = exercise.statement.partition("\n")[0].lstrip("#").strip()
+    anchor = re.sub(r"[^-\w]", "", heading.lower().replace(" ", "-"))
+    return f"{notebook}#{anchor}"
 
 
 def _in_words(each: Written) -> str:
