@@ -174,11 +174,12 @@ for (const summary of document.querySelectorAll(".bd-links summary")) {
   summary.setAttribute("aria-label", phrase("Pages of {name}", { name: summary.closest("li").querySelector("a").textContent.trim() }));
 }
 
-// A drawing beside its source: the line of code of the box that is asked is marked there.
+// Drawings beside their sources: the line of code of the box that is asked is marked in its file.
 for (const pair of document.querySelectorAll(".beside")) {
-  const source = pair.querySelector(".source"), code = source.querySelector("pre");
+  const source = pair.querySelector(".source"), files = [...source.querySelectorAll(".file")];
   pair.addEventListener("asked", ({ detail }) => {
-    const start = detail.file === source.getAttribute("aria-label") ? code.textContent.indexOf(detail.code) : -1;
+    const code = files.find((file) => file.textContent === detail.file)?.nextElementSibling.querySelector("pre");
+    const start = code?.textContent.indexOf(detail.code) ?? -1;
     globalThis.CSS.highlights?.clear();
     if (start < 0) return;
     const line = rangeOf(code, start, start + detail.code.length);

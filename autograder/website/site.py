@@ -25,7 +25,7 @@ from autograder.website.building import building, homework_cards, homework_navig
 from autograder.website.front import citation, facts
 from autograder.website.glossary import glossary
 from autograder.website.mistakes import mistakes
-from autograder.website.model_pages import model_cards, model_pages
+from autograder.website.model_pages import model_cards, model_navigation, model_pages
 from autograder.website.overview import overview
 from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
@@ -167,6 +167,7 @@ def assemble(root: Path, source: Path) -> Path:
         "homeworks.html": homework_cards(homeworks),
         "homework_navigation.txt": homework_navigation(homeworks),
         "model_cards.html": model_cards(),
+        "model_navigation.txt": model_navigation(),
         "citation.html": citation(root / "CITATION.cff"),
         "extra/recaps.txt": flash_cards(root / "lectures"),
     }
