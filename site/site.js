@@ -14,7 +14,8 @@ for (const picture of document.querySelectorAll(".bd-article :is(figure, p) > im
   picture.replaceWith(box);
   box.append(picture);
   scrolling.observe(box);
-  const inches = () => (picture.closest(".cell_output") ? picture.getAttribute("width") / DOTS.inNotebooks : picture.naturalWidth / DOTS.measured);
+  const inches = () => (picture.closest(".cell_output") ? picture.getAttribute("width") / DOTS.inNotebooks
+    : picture.naturalWidth / DOTS.measured);
   const limit = () => picture.style.setProperty("--least", `${Math.round(DOTS.least * inches())}px`);
   if (picture.complete) limit();
   else picture.addEventListener("load", limit);
@@ -29,6 +30,15 @@ if (typeof Search !== "undefined") {
     article?.querySelectorAll("span.math").forEach((formula) => { formula.textContent = formula.textContent.replace(/\\[()]/g, ""); });
     return read(`<div role="main">${article?.innerHTML ?? ""}</div>`, anchor);
   };
+  const summarise = Search.makeSearchSummary; // which begins and ends within a word
+  Search.makeSearchSummary = (...asked) => {
+    const summary = summarise(...asked);
+    if (summary) summary.textContent = summary.textContent.replace(/^\.{3}\S*\s/, "… ").replace(/\s\S*\.{3}$/, " …");
+    return summary;
+  };
+  const FOUND = "Search finished, found one page matching the search query."; // in English too long a line
+  if (document.documentElement.lang === "en") Documentation.addTranslations({
+    messages: { [FOUND]: ["1 page", "$" + "{resultCount} pages"] }, plural_expr: "n === 1 ? 0 : 1", locale: "en" });
 }
 
 // A word of code that fits a line is not parted; a longer one may break after its dots, dashes and bars.
@@ -36,8 +46,8 @@ const WHOLE = 28; // letters that fit a line of a small phone
 for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   const letters = word.textContent;
   if (letters.length <= WHOLE) word.classList.add("is-whole");
-  else if (!word.closest("table")) { // which scrolls
-    const parts = letters.split(/(?<=[/._|=,(-])(?=\w{4})/);
+  else {
+    const parts = letters.split(/(?<=[/._|=,(:-])(?=\w{4})/);
     word.replaceChildren(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
   }
 }

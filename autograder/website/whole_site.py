@@ -30,8 +30,9 @@ a {{ color: #176de8; }}
 <body>
 <main>
 <h1>Nothing comes next here</h1>
-<p>There is no page at this address. The course begins on its
-<a href="{first}">first page</a>.</p>
+<p>There is no page at this address. The course begins on its <a href="{first}">first page</a>;
+its words are in the <a href="{first}glossary.html">glossary</a>, and all its pages can be
+<a href="{first}search.html">searched</a>.</p>
 </main>
 </body>
 </html>
