@@ -21,8 +21,8 @@ from course.language import Language, say
 LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)?(?:(homeworks)/(\w+)/)?(\w+)\.ipynb\)")
 
 INDEX = say(
-    "Language models from counting words to the Transformer, in Python and PyTorch, with figures that you can "
-    "try. Here is what is translated so far; all other pages are in English."
+    "Language models from counting words to the Transformer, in Python and PyTorch, with figures that you "
+    "can try. Here is what is translated so far; all other pages are in English."
 )
 
 

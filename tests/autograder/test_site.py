@@ -21,10 +21,19 @@ from autograder.source.loading import load, names
 from autograder.website import site as site_pages
 from autograder.website.mistakes import mistakes
 from autograder.website.model_pages import TAUGHT, drawn_files
-from autograder.website.site import ONLY_IN_COLAB, Pages, SiteError, assemble, begin_overviews, make_site
+from autograder.website.site import (
+    ONLY_IN_COLAB,
+    Pages,
+    SiteError,
+    assemble,
+    begin_overviews,
+    make_site,
+    unmeasured,
+)
 from course.figures.machines import MACHINES
 
 ROOT = Path(__file__).parents[2]
+HEADING = re.compile(r"^#{2,3} (.+)$", re.M)
 PAGE_BYTES = 2_000_000
 
 
@@ -109,6 +118,25 @@ def test_every_link_to_a_part_of_a_page_finds_it(site, pages):
             if f'id="{unquote(part)}"' not in target:
                 lost.setdefault(name, []).append(f"{page}#{part}")
     assert lost == {}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "site").glob("*.md")), ids=lambda path: path.stem)
+def test_a_section_that_is_named_is_a_link_and_no_comment_stands_beside_a_command(path):
+    headings = {found for page in (ROOT / "site").glob("*.md") for found in HEADING.findall(page.read_text())}
+    text = path.read_text()
+    assert not headings & set(re.findall(r"(?<![*\w[])\*([^*\n]+)\*(?!\*)", text))
+    assert not re.search(r"`docs/\w+\.md`", text)
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+        assert not re.search(r"\S +# ", block)
+
+
+def test_a_page_without_a_result_is_left_out(site, pages, tmp_path):
+    assert "measured/full_scale.html" not in pages
+    (tmp_path / "some.md").write_text("| `run` | fast | not measured |\n| `walk` | slow | 3 |\n")
+    (tmp_path / "none.md").write_text(
+        "| what | is | seconds |\n|---|---|---|\n| `run` | fast | not measured |\n"
+    )
+    assert unmeasured(str(tmp_path), ["some.md", "none.md"]) == ["none.md"]
 
 
 def test_every_exercise_that_has_known_mistakes_is_a_link_into_its_notebook(pages):
