@@ -76,6 +76,17 @@ for (const title of document.querySelectorAll(".bd-article :is(a, a > span), .pr
   for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3}) · /, "$1\u00a0·\u00a0");
 }
 
+// Each of several messages in a cell is a block of its own.
+for (const cell of document.querySelectorAll(".bd-article td:first-child:has(br)")) {
+  const whole = cell.querySelector("br").parentElement;
+  let block = null;
+  for (const part of [...whole.childNodes]) {
+    if (part.nodeName === "BR") { part.remove(); block = null; continue; }
+    block ??= whole.appendChild(Object.assign(document.createElement("span"), { className: "message" }));
+    block.append(part);
+  }
+}
+
 // In a table a cell of several words keeps some width on a narrow screen, and a short one is not parted.
 const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
 const NAME = 14; // letters at most: a longer one would leave the other columns no room
