@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
+from autograder.reporting.prose import typeset
 from autograder.source.homework import STARS, Asked, HomeworkSource, title, title_of
 from autograder.website.homework_page import anchor, number_of
 from course import figures
@@ -23,7 +24,7 @@ BUILT = {
 
 def building(homework: HomeworkSource) -> str:
     """The page in Markdown, for a folder beside `homeworks` and `mistakes`."""
-    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    notebook = address_of(homework)
     known = f"../mistakes/{homework.name}"
     number, _ = _number_and_subject(homework)
     return "\n".join(
@@ -43,7 +44,7 @@ def building(homework: HomeworkSource) -> str:
             "",
             "| | exercise | difficulty | minutes | points |",
             "|---:|---|---|---:|---:|",
-            *_rows(homework, notebook),
+            *_rows(homework),
             "",
             "```{toctree}",
             ":hidden:",
@@ -56,7 +57,13 @@ def building(homework: HomeworkSource) -> str:
     )
 
 
-def _rows(homework: HomeworkSource, notebook: str) -> Iterator[str]:
+def address_of(homework: HomeworkSource, statement: str = "") -> str:
+    """The address of a homework's notebook, or of a statement in it, for a page in a folder of the site."""
+    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    return f"{notebook}#{anchor(statement)}" if statement else notebook
+
+
+def _rows(homework: HomeworkSource) -> Iterator[str]:
     """The exercises in the order of the notebook, each leading to its place there."""
     written = {each.name: each for each in homework.written}
     for cell in homework.cells:
@@ -68,7 +75,7 @@ def _rows(homework: HomeworkSource, notebook: str) -> Iterator[str]:
             asked, difficulty = written[str(cell.labels["written"])], "in words"
         else:
             continue
-        link = f"[{title(cell.source)}]({notebook}#{anchor(cell.source)})"
+        link = f"[{typeset(title(cell.source))}]({address_of(homework, cell.source)})"
         yield f"| {number_of(cell.source)} | {link} | {difficulty} | {asked.minutes} | {asked.points:g} |"
     for words, of in (("together", homework.regular), ("and as a bonus", homework.on_top)):
         if of:
