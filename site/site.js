@@ -110,6 +110,11 @@ const rangeOf = (element, start, end) => {
   return range;
 };
 
+// What was printed without columns goes on in the next line rather than out of sight.
+for (const printed of document.querySelectorAll(".cell_output pre")) {
+  printed.classList.toggle("is-prose", !/\S {2,}\S/.test(printed.textContent));
+}
+
 // What goes on in the next line of code stands deeper than its statement, which parts where a programmer would part it.
 const PRINTED = ".cell_output, .highlight-text, .highlight-none"; // it keeps its columns and scrolls
 const WORTH = 8; // letters: less than this in brackets gets no line of its own

@@ -22,8 +22,7 @@ html_theme.sidebar_secondary.remove: true
 
 {first} {taught}
 
-Point at a box, or reach it with Tab: its shape and its line of code appear below the drawing, and the line is
-marked in the source.{several}
+The line of code of a box that you point at is marked in the source.{several}
 
 <div class="beside">
 <div class="drawn">
