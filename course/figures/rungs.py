@@ -102,7 +102,9 @@ def draw_bits(axes, recorded, floor: float, colours: Mapping[str, str], live: Ma
         places = [[rung.title for rung in recorded].index(name) for name in live]
         axes.plot(list(live.values()), places, "D", color="white", markeredgecolor=INK, label="this page")
         for bits, row in zip(live.values(), places, strict=True):
-            axes.annotate(f"{bits:.2f}", (bits, row), (7, 0), textcoords="offset points", va="center", fontsize=9)
+            axes.annotate(
+                f"{bits:.2f}", (bits, row), (7, 0), textcoords="offset points", va="center", fontsize=9
+            )
     axes.axvline(floor, color=FLOOR, linestyle="--", label=f"floor {floor:.2f}")
     name_rows(axes, recorded, colours)
     axes.set_xscale("log")
