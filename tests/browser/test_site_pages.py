@@ -193,7 +193,8 @@ def test_no_tex_is_seen_before_it_is_set_except_where_mathjax_does_not_come(page
 
 PICTURES = """[...document.querySelectorAll('figure > .scrolled > img')].map(picture => {
   const box = picture.parentElement, caption = box.nextElementSibling.getBoundingClientRect();
-  return {shown: picture.clientWidth, whole: picture.naturalWidth, scrolls: box.scrollWidth > box.clientWidth,
+  return {shown: picture.clientWidth, whole: Number(picture.getAttribute('width')),
+    dots: picture.naturalWidth, scrolls: box.scrollWidth > box.clientWidth,
     isReached: box.tabIndex === 0, captionEnds: caption.right};
 })"""
 LEFT_EDGES = """(parts) => [...new Set([...document.querySelectorAll(parts)]
@@ -209,6 +210,7 @@ def test_on_a_phone_a_picture_hardly_shrinks_and_scrolls_without_its_caption(pag
     pictures = page.evaluate(PICTURES)
     assert any(picture["scrolls"] for picture in pictures)
     for picture in pictures:
+        assert abs(picture["dots"] - 2 * picture["whole"]) <= 1  # two for each pixel
         assert picture["shown"] >= 0.8 * picture["whole"] - 1
         assert picture["isReached"] == picture["scrolls"]
         assert picture["captionEnds"] <= WIDE[0]
@@ -244,3 +246,30 @@ def test_on_a_phone_each_message_is_a_block_and_its_meaning_is_on_the_screen(pag
     ends = """[...document.querySelectorAll('article tr > :nth-child(2)')].map(
       cell => cell.getBoundingClientRect().right)"""
     assert max(page.evaluate(ends)) <= WIDE[0]
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_an_answered_prediction_unfolds_what_it_asked_about_and_no_more(page, address):
+    page.goto(f"{address}/lectures/01_chain_rule.html", wait_until="load")
+    card = page.locator(".cell:has(.prediction)").first
+    answers = page.locator(".cell > details.hide:has(.cell_output)")
+    assert answers.count() > 3
+    assert answers.evaluate_all("folds => folds.filter(fold => fold.open).length") == 0
+    card.locator("button").first.click()
+    opened = answers.evaluate_all("folds => folds.filter(fold => fold.open).length")
+    assert 0 < opened < answers.count()
+    next_cell = card.locator("xpath=following-sibling::*[1]")
+    assert next_cell.locator("details").first.evaluate("fold => fold.open")
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_on_a_phone_printed_sentences_stay_in_sight_and_columns_keep_their_places(page, address):
+    page.set_viewport_size({"width": WIDE[0], "height": 800})
+    page.goto(f"{address}/lectures/09_lstm_gru.html", wait_until="load")
+    page.evaluate(UNFOLD)
+    wider = "prints => prints.map(print => print.scrollWidth > print.clientWidth + 1)"
+    sentences = page.locator(".cell_output pre.is-prose").evaluate_all(wider)
+    columns = page.locator(".cell_output pre:not(.is-prose)").evaluate_all(wider)
+    assert sentences
+    assert not any(sentences)
+    assert any(columns)
