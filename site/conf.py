@@ -83,6 +83,8 @@ mathjax2_config = {
         "availableFonts": [],
         "webFont": "STIX-Web",
         "imageFont": None,
+        # The first formulas are seen before the last are set.
+        **{"EqnChunk": 8, "EqnChunkFactor": 1.5, "EqnChunkDelay": 10},
         "matchFontHeight": False,  # which would set them in the height of x, larger than their text
         "scale": 100,
         # MathJax fetches its blank font from about:blank, which browsers refuse and report as an error.

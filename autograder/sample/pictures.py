@@ -5,12 +5,9 @@ python -m autograder.sample.pictures    draws all three into docs/pictures
 
 from __future__ import annotations
 
-import io
-import json
 import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
 from html import escape
 from pathlib import Path
 from unittest.mock import patch
@@ -20,17 +17,11 @@ from autograder.reporting.class_statistics import class_statistics, histogram
 from autograder.sample.demo import demo
 from autograder.source.homework import HomeworkSource
 from autograder.source.loading import load
+from autograder.website.failing_check import WRONG, message
 from course.ladder import read_recorded, summaries
 
 WIDTH, LINE = 760, 19  # pixels
 BLUE, ORANGE, RED, INK, QUIET = "#0072b2", "#b35900", "#d9484a", "#1b1f24", "#57606a"
-HOMEWORK, EXERCISE = "hw5_transformer", "attention"
-WRONG = """\
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    weights = scores.softmax(dim=-1)
-    return weights @ value, weights
-"""
 DEMONSTRATED = Path("tests/autograder/mini_homework")
 
 
@@ -50,20 +41,6 @@ def _style(line: str) -> tuple[str, bool]:
     if line.startswith("✗"):
         return RED, False
     return (BLUE, True) if line.startswith("The scores are not") else (INK, False)
-
-
-def message(root: Path) -> str:
-    """The output of the released homework's check on the wrong answer."""
-    path = root / "homeworks" / HOMEWORK / f"{HOMEWORK}.ipynb"
-    cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
-    last = next(i for i, cell in enumerate(cells) if cell["id"] == f"{EXERCISE}-check")
-    names: dict[str, object] = {}
-    with redirect_stdout(io.StringIO()) as printed:
-        for cell in cells[: last + 1]:
-            if cell["id"] == f"{EXERCISE}-check":
-                printed.truncate(printed.seek(0))  # only the output of these checks
-            exec(WRONG if cell["id"] == EXERCISE else "".join(cell["source"]), names)
-    return printed.getvalue().strip()
 
 
 def ladder() -> str:

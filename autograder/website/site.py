@@ -22,6 +22,7 @@ from autograder.making.lectures import FOLDED_CELL, FOLDED_SOURCE
 from autograder.source.address import Address
 from autograder.source.loading import load, names
 from autograder.website.building import building, homework_cards, homework_navigation
+from autograder.website.failing_check import failing_check
 from autograder.website.front import citation, facts
 from autograder.website.glossary import glossary
 from autograder.website.homework_page import as_a_page
@@ -173,6 +174,7 @@ def assemble(root: Path, source: Path) -> Path:
         "model_cards.html": model_cards(),
         "model_navigation.txt": model_navigation(),
         "citation.html": citation(root / "CITATION.cff"),
+        "failing_check.html": failing_check(root),
         "extra/recaps.txt": flash_cards(root / "lectures"),
     }
     made |= dict(model_pages())
