@@ -156,6 +156,7 @@ def test_the_first_page_leads_to_every_lecture_and_homework_and_shows_its_pictur
         assert re.search(r"\d+ minutes", card)
     for path in (ROOT / "homeworks").glob("*/*.ipynb"):
         assert f'href="building/{path.stem}.html"' in first
+    assert '<p class="named">The scores are not divided by the root of the width.</p>' in first
 
 
 def test_a_homework_shows_its_drawing_and_folds_its_checks(pages):
