@@ -430,7 +430,7 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
 # %% [markdown]
 # Twice as many words make four times the work between words; twice the width makes twice that work. Attention and projections cost the same where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
 #
-# How does attention compare in time with PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). Where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. **Predict, then run:** the width is 64. From how many words on is attention slower than the RNN?
+# How does attention compare in time with PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). Where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. **Predict, then run:** the width is 64. From how many words on is attention slower than the RNN? (It was measured at 32, 64, 128 words and so on.)
 
 # %%
 from course.clocks import read_recorded, slope

@@ -393,7 +393,11 @@ for ending in ("lives in cape town .", "thanked ben .", "bought amazon ."):
     print(f"▁ {ending:21} {told}")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # The 4-gram model cannot see the verb; the encoder uses it.
+#
+# </details>
 #
 # ## Fine-tuning: one layer more
 #
