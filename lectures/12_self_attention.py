@@ -140,7 +140,7 @@ by_loop = torch.stack(rows)  # (T, D)
 by_loop.shape
 
 # %% [markdown]
-# The drawing shows the route of one word through a text of three, **without** the mask: all three keys answer, as in an encoder (lecture 17). Under the loop above, the second word would ask only the first two keys. The library's letters stand in it, $x$ for $c$ and $z$ for $h$, and its values are as wide as its keys.
+# The drawing shows the route of one word, the third of a text of three, which may look at all of them. The library's letters stand in it, $x$ for $c$ and $z$ for $h$, and its values are as wide as its keys.
 
 # %%
 figures.machine("queries_keys_values")
