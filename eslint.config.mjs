@@ -25,6 +25,6 @@ export default [
   { files: ["tests/**/*.mjs"], languageOptions: { globals: globals.node } },
   {
     files: ["site/*.js"],
-    languageOptions: { sourceType: "script", globals: { ...globals.browser, Search: "writable" } },
+    languageOptions: { sourceType: "script", globals: { ...globals.browser, Documentation: "readonly", Search: "writable" } },
   },
 ];

@@ -22,15 +22,16 @@ from autograder.importing import is_importing
 from autograder.words import collecting, giving_out, grading, marks, serving, students, writing
 from autograder.words.verb import Verb, say
 
-VERBS = {
-    **writing.VERBS,
-    **giving_out.VERBS,
-    **collecting.VERBS,
-    **serving.VERBS,
-    **grading.VERBS,
-    **marks.VERBS,
-    **students.VERBS,
+GROUPS = {
+    "Writing a course": writing.VERBS,
+    "What students get": giving_out.VERBS,
+    "What students hand in": collecting.VERBS,
+    "The website where they hand in": serving.VERBS,
+    "Grading": grading.VERBS,
+    "Marks": marks.VERBS,
+    "Students' data": students.VERBS,
 }
+VERBS = {word: verb for group in GROUPS.values() for word, verb in group.items()}
 
 
 STOPPED = "stopped; what was finished is kept."

@@ -9,8 +9,10 @@ import argparse
 import datetime
 import os
 import platform
+import re
 import subprocess
 import sys
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,17 +23,24 @@ PACKAGES = ("torch", "numpy", "nbgrader", "nltk", "tokenizers")
 
 HEADING = """# Speed, measured
 
-    make bench
-
 The two sides of every comparison took turns in one run on one machine, so the ratios carry over to other
-machines; the seconds do not.
-
-![Seconds against size on logarithmic axes: attention and one GRU layer against the length of the text,
-training of a small GPT against the batch size; the exponents are below.](benchmarks/growth.png)
-
-![Left: seconds to grade a class against its size, a straight line above a start-up time of a few seconds.
-Right: seconds against the number of jobs.](benchmarks/grading_growth.png)
+machines; the seconds do not. `make bench` measures everything again, and writes this page. Where a section
+says nothing else, it was measured with {machine}.
 """
+# The picture of a script, and what it shows.
+PICTURES = {
+    "growth": (
+        "![Seconds against size](benchmarks/growth.png)",
+        """*Seconds against size on logarithmic axes: attention and one GRU layer against the length of the
+text, training of a small GPT against the batch size. The exponents p are below.*""",
+    ),
+    "grading_growth": (
+        "![Seconds against students and jobs](benchmarks/grading_growth.png)",
+        """*Left: seconds to grade a class against its size, a straight line above a start-up time of a few
+seconds. Right: seconds against the number of jobs.*""",
+    ),
+}
+MADE_WITH = re.compile(r"(?<=\d{4})(; [^\n]+)\.\n")  # what follows the date of a section
 
 COMMANDS = {
     "Models against torch.nn, nanoGPT's formulation and nltk": ["models.py"],
@@ -69,7 +78,17 @@ def main() -> int:
 def page() -> str:
     """The page: its heading, and the section of each script that has been run, also in an earlier session."""
     files = [KEPT / f"{Path(command[0]).stem}.txt" for command in COMMANDS.values()]
-    return "\n".join([HEADING, *(file.read_text(encoding="utf-8") for file in files if file.exists())])
+    sections = {file.stem: file.read_text(encoding="utf-8") for file in files if file.exists()}
+    [(usual, _)] = Counter(MADE_WITH.findall("".join(sections.values()))).most_common(1)
+    heading = HEADING.format(machine=usual.removeprefix("; "))
+    shown = (_shown(name, text.replace(usual, "", 1)) for name, text in sections.items())
+    return "\n".join([heading, *shown])
+
+
+def _shown(name: str, text: str) -> str:
+    """A section with its picture, if it has one, below its first lines."""
+    title, command, output = text.split("\n\n", 2)
+    return "\n\n".join([title, command, *PICTURES.get(name, ()), output])
 
 
 def section(title: str, command: list[str]) -> str:

@@ -113,7 +113,7 @@ print(f"trigram: recorded {before.bits_per_token:.6f}, again {again.bits_per_tok
 assert math.isclose(before.bits_per_token, again.bits_per_token, rel_tol=1e-4)
 
 # %% [markdown]
-# An average does not say *where* bits are lost. Three of the recorded models answer below, with their own weights, beside the truth: one that counts, one with a state and one with attention. **Predict, then try:** which question separates the RNN from the Transformer most? At which are they equally good, while the trigram wastes more than a bit?
+# An average does not say *where* bits are lost. Three of the recorded models answer below, beside the truth, with the weights of one training (the bits above are means of three): one that counts, one with a state and one with attention. **Predict, then try:** which question separates the RNN from the Transformer most? At which are they equally good, while the trigram wastes more than a bit?
 
 # %%
 from course.ladder import recorded_models

@@ -58,6 +58,7 @@ html_theme_options = {
     "use_repository_button": True,
     "launch_buttons": {"colab_url": "https://colab.research.google.com"},
     "show_toc_level": 2,
+    "pygments_dark_style": "github-dark",  # keywords stand out, and docstrings do not
     "navbar_persistent": [],  # the search is in the sidebar
     "navigation_with_keys": False,  # the arrow keys belong to the figures
 }

@@ -30,6 +30,15 @@ if (typeof Search !== "undefined") {
     article?.querySelectorAll("span.math").forEach((formula) => { formula.textContent = formula.textContent.replace(/\\[()]/g, ""); });
     return read(`<div role="main">${article?.innerHTML ?? ""}</div>`, anchor);
   };
+  const summarise = Search.makeSearchSummary; // which begins and ends within a word
+  Search.makeSearchSummary = (...asked) => {
+    const summary = summarise(...asked);
+    if (summary) summary.textContent = summary.textContent.replace(/^\.{3}\S*\s/, "… ").replace(/\s\S*\.{3}$/, " …");
+    return summary;
+  };
+  const FOUND = "Search finished, found one page matching the search query."; // in English too long a line
+  if (document.documentElement.lang === "en") Documentation.addTranslations({
+    messages: { [FOUND]: ["1 page", "$" + "{resultCount} pages"] }, plural_expr: "n === 1 ? 0 : 1", locale: "en" });
 }
 
 // A word of code that fits a line is not parted; a longer one may break after its dots, dashes and bars.
@@ -37,8 +46,8 @@ const WHOLE = 28; // letters that fit a line of a small phone
 for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   const letters = word.textContent;
   if (letters.length <= WHOLE) word.classList.add("is-whole");
-  else if (!word.closest("table")) { // which scrolls
-    const parts = letters.split(/(?<=[/._|=,(-])(?=\w{4})/);
+  else {
+    const parts = letters.split(/(?<=[/._|=,(:-])(?=\w{4})/);
     word.replaceChildren(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
   }
 }
@@ -68,6 +77,17 @@ for (const title of document.querySelectorAll(".bd-article :is(a, a > span), .pa
   for (const part of title.childNodes) if (part instanceof Text) part.data = part.data.replace(/^(\w{2,3} ·|\d+\.) /, whole);
 }
 
+// Each of several messages in a cell is a block of its own.
+for (const cell of document.querySelectorAll(".bd-article td:first-child:has(br)")) {
+  const whole = cell.querySelector("br").parentElement;
+  let block = null;
+  for (const part of [...whole.childNodes]) {
+    if (part.nodeName === "BR") { part.remove(); block = null; continue; }
+    block ??= whole.appendChild(Object.assign(document.createElement("span"), { className: "message" }));
+    block.append(part);
+  }
+}
+
 // In a table a cell of several words keeps some width on a narrow screen, and a short one is not parted.
 const LONG = { TD: 24, TH: 12 }; // letters: more than a number with its range has, more than a heading's longest word
 const NAME = 14; // letters at most: a longer one would leave the other columns no room
@@ -89,6 +109,11 @@ const rangeOf = (element, start, end) => {
   }
   return range;
 };
+
+// What was printed without columns goes on in the next line rather than out of sight.
+for (const printed of document.querySelectorAll(".cell_output pre")) {
+  printed.classList.toggle("is-prose", !/\S {2,}\S/.test(printed.textContent));
+}
 
 // What goes on in the next line of code stands deeper than its statement, which parts where a programmer would part it.
 const PRINTED = ".cell_output, .highlight-text, .highlight-none"; // it keeps its columns and scrolls
@@ -183,11 +208,12 @@ for (const summary of document.querySelectorAll(".bd-links summary")) {
   summary.setAttribute("aria-label", phrase("Pages of {name}", { name: summary.closest("li").querySelector("a").textContent.trim() }));
 }
 
-// A drawing beside its source: the line of code of the box that is asked is marked there.
+// Drawings beside their sources: the line of code of the box that is asked is marked in its file.
 for (const pair of document.querySelectorAll(".beside")) {
-  const source = pair.querySelector(".source"), code = source.querySelector("pre");
+  const source = pair.querySelector(".source"), files = [...source.querySelectorAll(".file")];
   pair.addEventListener("asked", ({ detail }) => {
-    const start = detail.file === source.getAttribute("aria-label") ? code.textContent.indexOf(detail.code) : -1;
+    const code = files.find((file) => file.textContent === detail.file)?.nextElementSibling.querySelector("pre");
+    const start = code?.textContent.indexOf(detail.code) ?? -1;
     globalThis.CSS.highlights?.clear();
     if (start < 0) return;
     const line = rangeOf(code, start, start + detail.code.length);

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from autograder.reporting.prose import prose
+from autograder.reporting.prose import as_written
 from autograder.serving.handout import handout
 from autograder.serving.people import Person, see_other
 from autograder.serving.rubrics import Answer, Rubrics
@@ -96,7 +96,7 @@ class Marking:
             heading=self.door.heading(name),
             question=found[question],
             unmarked=sum(not one.is_marked for one in answers),
-            words=words if len(words) > LONGEST_SET else prose(words),
+            words=words if len(words) > LONGEST_SET else as_written(words),
             answer=answers[place],
             key=keys[place],
             shown=f"answer {place + 1}" if self.door.settings.anonymous else answers[place].student,

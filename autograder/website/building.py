@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
+from autograder.reporting.prose import typeset
 from autograder.source.homework import STARS, Asked, HomeworkSource, title, title_of
 from autograder.website.homework_page import anchor, number_of
 from course import figures
@@ -23,7 +24,7 @@ BUILT = {
 
 def building(homework: HomeworkSource) -> str:
     """The page in Markdown, for a folder beside `homeworks` and `mistakes`."""
-    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    notebook = address_of(homework)
     known = f"../mistakes/{homework.name}"
     number, _ = _number_and_subject(homework)
     return "\n".join(
@@ -43,7 +44,7 @@ def building(homework: HomeworkSource) -> str:
             "",
             "| | exercise | difficulty | minutes | points |",
             "|---:|---|---|---:|---:|",
-            *_rows(homework, notebook),
+            *_rows(homework),
             "",
             "```{toctree}",
             ":hidden:",
@@ -56,7 +57,13 @@ def building(homework: HomeworkSource) -> str:
     )
 
 
-def _rows(homework: HomeworkSource, notebook: str) -> Iterator[str]:
+def address_of(homework: HomeworkSource, statement: str = "") -> str:
+    """The address of a homework's notebook, or of a statement in it, for a page in a folder of the site."""
+    notebook = f"../homeworks/{homework.name}/{homework.name}.ipynb"
+    return f"{notebook}#{anchor(statement)}" if statement else notebook
+
+
+def _rows(homework: HomeworkSource) -> Iterator[str]:
     """The exercises in the order of the notebook, each leading to its place there."""
     written = {each.name: each for each in homework.written}
     for cell in homework.cells:
@@ -68,7 +75,7 @@ def _rows(homework: HomeworkSource, notebook: str) -> Iterator[str]:
             asked, difficulty = written[str(cell.labels["written"])], "in words"
         else:
             continue
-        link = f"[{title(cell.source)}]({notebook}#{anchor(cell.source)})"
+        link = f"[{typeset(title(cell.source))}]({address_of(homework, cell.source)})"
         yield f"| {number_of(cell.source)} | {link} | {difficulty} | {asked.minutes} | {asked.points:g} |"
     for words, of in (("together", homework.regular), ("and as a bonus", homework.on_top)):
         if of:
@@ -83,17 +90,17 @@ def introduction(homework: HomeworkSource) -> str:
 
 def _amounts(homework: HomeworkSource) -> list[str]:
     """What a homework asks in all, and what it offers as a bonus, if anything."""
-    bonus = [f"bonus: {_in_all(homework.on_top)}"] if homework.on_top else []
-    return [_in_all(homework.regular), *bonus]
+    bonus = [f"bonus: {' · '.join(_in_all(homework.on_top))}"] if homework.on_top else []
+    return [" · ".join(_in_all(homework.regular)), *bonus]
 
 
-def _in_all(asked: Sequence[Asked]) -> str:
-    """`20 exercises · about 6 hours · 110 points`."""
+def _in_all(asked: Sequence[Asked]) -> tuple[str, str, str]:
+    """`20 exercises`, `about 6 hours`, `110 points`."""
     minutes, points = _sums(asked)
     hours, half = divmod(round(minutes / 30), 2)
     time = f"{minutes} minutes" if minutes < 90 else f"{hours}{'½' * half} hours"
     plural = "" if len(asked) == 1 else "s"
-    return f"{len(asked)} exercise{plural} · about {time} · {points:g} points"
+    return f"{len(asked)} exercise{plural}", f"about {time}", f"{points:g} points"
 
 
 def _sums(asked: Sequence[Asked]) -> tuple[int, float]:
@@ -122,9 +129,12 @@ def homework_cards(homeworks: Iterable[HomeworkSource]) -> str:
     cards = []
     for homework in homeworks:
         number, subject = _number_and_subject(homework)
+        *amounts, points = _in_all(homework.regular)
+        if homework.on_top:
+            points += f" + {sum(each.points for each in homework.on_top):g} bonus"
         cards.append(
             Markup('<li><small>{}</small><a href="building/{}.html">{}</a><small>{}</small></li>').format(
-                number, homework.name, subject or number, Markup("<br>").join(_amounts(homework))
+                number, homework.name, subject or number, Markup("<br>").join([*amounts, points])
             )
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])

@@ -11,15 +11,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
+from autograder.languages.texts import FIXED
 from autograder.reporting.prose import prose
 
+# d_k outside code, formulas, addresses and headings, whose places are named by their words.
+LETTER = re.compile(
+    rf"(?P<kept>{FIXED.pattern}|^#.*?$)|(?<!\w)(?P<letter>[A-Za-z])_(?P<index>[a-z])(?!\w)", re.S | re.M
+)
 TITLED = re.compile(r"# @title (?P<title>.*)\n?")
 HEADING = re.compile(r"^#+ +(?:(?P<number>\d+)[.:]? +)?(?P<words>.+)$", re.MULTILINE)
 
 
 def as_a_page(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """The notebook with its given cells' outputs, and with Colab's titles as what unfolds their code."""
-    return {**notebook, "cells": [_folded(cell) for cell in _with_outputs(notebook["cells"])]}
+    cells = _with_outputs(notebook["cells"])
+    return {
+        **notebook,
+        "cells": [_text(cell) if cell["cell_type"] == "markdown" else _folded(cell) for cell in cells],
+    }
 
 
 def number_of(statement: str) -> str:
@@ -36,10 +45,17 @@ def anchor(statement: str) -> str:
     return github_slugify(found[0].lstrip("#").strip()) if found else ""
 
 
+def _text(cell: dict[str, Any]) -> dict[str, Any]:
+    def lowered(found: re.Match[str]) -> str:
+        return found["kept"] or f"{found['letter']}<sub>{found['index']}</sub>"
+
+    return {**cell, "source": LETTER.sub(lowered, "".join(cell["source"]))}
+
+
 def _folded(cell: dict[str, Any]) -> dict[str, Any]:
     source = "".join(cell["source"])
     titled = TITLED.match(source)
-    if cell["cell_type"] != "code" or titled is None:
+    if titled is None:
         return cell
     name, code = prose(titled["title"]), source[titled.end() :].strip()
     text = (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 
 from markupsafe import Markup
 
+from autograder.reporting.prose import typeset
 from course import figures
 from course.figures.machines import MACHINES
 
@@ -19,7 +20,9 @@ html_theme.sidebar_secondary.remove: true
 
 # {title}
 
-{first} Point at a box of the drawing: its line of code is marked in the source.
+{first} {taught}
+
+The line of code of a box that you point at is marked in the source.{several}
 
 <div class="beside">
 <div class="drawn">
@@ -29,15 +32,31 @@ html_theme.sidebar_secondary.remove: true
 ```
 
 </div>
-<div class="source" tabindex="0" role="group" aria-label="{path}">
+<div class="source" tabindex="0" role="group" aria-label="The source">
+{sources}
+</div>
+</div>
+"""
+SOURCE = """\
+
+<p class="file">{path}</p>
 
 ```python
 {source}
 ```
-
-</div>
-</div>
 """
+# Where each model is explained, and what homework builds it.
+TAUGHT = {
+    "feedforward": (("05_feedforward",), "hw2_backprop"),
+    "recurrent": (("07_rnn", "09_lstm_gru"), "hw3_recurrent"),
+    "seq2seq": (("10_sequence_to_sequence", "11_attention"), "hw4_attention"),
+    "multi_head_attention": (("12_self_attention", "13_heads_and_positions"), "hw5_transformer"),
+    "transformer": (("14_transformer_block",), "hw5_transformer"),
+    "bert": (("17_bert",), "hw7_bert_and_translation"),
+    "gpt": (("15_gpt",), "hw6_gpt"),
+    "translator": (("18_encoder_decoder",), "hw7_bert_and_translation"),
+    "llama": (("19_the_whole_ladder",), ""),
+}
 
 
 def drawn_files() -> dict[str, list[str]]:
@@ -54,36 +73,62 @@ def source_of(file: str) -> str:
 
 
 def title_and_sentence(source: str, file: str) -> tuple[str, str]:
-    """What a module is called, and the first line of what it says of itself, its indices lowered."""
+    """What a module is called, and the sentence that it says of itself: `Title: a sentence.`"""
     first, *_ = (ast.get_docstring(ast.parse(source)) or file).split("\n")
-    return re.split(r": |, | \(|\.$", first)[0], re.sub(r"\b([a-z])_(\w)\b", r"\1<sub>\2</sub>", first)
+    title, _, said = re.sub(r" \([^()]*\)(?=[:.])", "", first).partition(": ")
+    return typeset(title), said[:1].upper() + typeset(said[1:])
+
+
+def taught(file: str) -> str:
+    """Where a model is explained and built, with links for a page in a folder beside those."""
+    lectures, homework = TAUGHT[file]
+    explained = " and ".join(f"[{name[:2]}](../lectures/{name}.ipynb)" for name in lectures)
+    built = f"; [homework {homework[2]}](../building/{homework}.md) builds it" if homework else ""
+    return f"Lecture{'s' * (len(lectures) > 1)} {explained} explain{'s' * (len(lectures) < 2)} it{built}."
 
 
 def model_cards() -> str:
     """Cards that lead to the models' pages, in the order in which the lectures come to them."""
     cards = []
     for file, machines in drawn_files().items():
-        title, first = title_and_sentence(source_of(file), file)
-        said = first.partition(": ")[2] or first.removeprefix(f"{title}, ")
-        drawn = "; ".join(MACHINES[name].title for name in machines)
+        title, said = title_and_sentence(source_of(file), file)
+        link = Markup('<a href="models/{}.html#{}">{}</a>')
+        drawn = Markup("; ").join(link.format(file, name, MACHINES[name].title) for name in machines)
         cards.append(
             Markup('<li><a href="models/{}.html">{}</a><span>{}</span><small>Drawn: {}</small></li>').format(
-                file, title, Markup(said[:1].upper() + said[1:]), drawn
+                file, title, said, drawn
             )
         )
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])
 
 
+def model_navigation() -> str:
+    """The models' pages in the sidebar, in the same order."""
+    entries = [f"models/{file}" for file in drawn_files()]
+    return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *entries, "```", ""])
+
+
+def quoted_files(machines: Iterable[str], file: str) -> list[str]:
+    """The modules that the boxes of these machines quote; the page's own is the first."""
+    others = (box.file for name in machines for box in MACHINES[name].boxes() if box.file)
+    return list(dict.fromkeys((file, *others)))
+
+
 def model_pages() -> Iterator[tuple[str, str]]:
     """Each page's path among the sources of the site, and its text."""
     for file, machines in drawn_files().items():
-        source = source_of(file)
-        title, first = title_and_sentence(source, file)
+        title, first = title_and_sentence(source_of(file), file)
+        links = "; ".join(f'<a href="#{name}">{MACHINES[name].title}</a>' for name in machines)
+        drawings = (f'<div id="{name}">\n{figures.machine(name).html()}\n</div>' for name in machines)
         page = PAGE.format(
             title=title,
             first=first,
-            drawings="\n".join(figures.machine(name).html() for name in machines),
-            path=f"course/models/{file}.py",
-            source=source,
+            taught=taught(file),
+            several=f" Drawn here: {links}." if len(machines) > 1 else "",
+            drawings="\n".join(drawings),
+            sources="".join(
+                SOURCE.format(path=f"course/models/{each}.py", source=source_of(each))
+                for each in quoted_files(machines, file)
+            ),
         )
         yield f"models/{file}.md", page

@@ -26,7 +26,7 @@ from autograder.website.front import citation, facts
 from autograder.website.glossary import glossary
 from autograder.website.homework_page import as_a_page
 from autograder.website.mistakes import mistakes
-from autograder.website.model_pages import model_cards, model_pages
+from autograder.website.model_pages import model_cards, model_navigation, model_pages
 from autograder.website.overview import overview
 from autograder.website.path import lectures_in, path_of
 from autograder.website.recaps import flash_cards
@@ -42,6 +42,7 @@ ONLY_IN_COLAB = ("badge", "setup")
 IMPORTS = re.compile(r"import |from \w[\w.]* import ")
 # A figure on a page need not wait until the page's own scripts have run.
 WAITING, AT_ONCE = '<script type="module">', '<script type="module" async>'
+RESULTS = re.compile(r"^\| `.* \| ([^|]+) \|$", re.M)  # in the last column, of a command in the first
 NEEDED = {"sphinx": "sphinx", "myst_nb": "myst-nb", "jupyter_server_mathjax": "jupyter-server-mathjax"}
 
 CONTENTS = """\
@@ -157,7 +158,7 @@ def assemble(root: Path, source: Path) -> Path:
     for page in (root / "site").glob("*.md"):
         shutil.copy(page, source)
     _copy((root / "lectures").glob("*.ipynb"), source / "lectures")
-    shutil.copytree(root / "docs", source / "measured")
+    shutil.copytree(root / "docs", source / "measured", ignore=unmeasured)
     homeworks = [
         load(root / "solutions" / name) for name in names(root) if (root / "homeworks" / name).is_dir()
     ]
@@ -170,6 +171,7 @@ def assemble(root: Path, source: Path) -> Path:
         "homeworks.html": homework_cards(homeworks),
         "homework_navigation.txt": homework_navigation(homeworks),
         "model_cards.html": model_cards(),
+        "model_navigation.txt": model_navigation(),
         "citation.html": citation(root / "CITATION.cff"),
         "extra/recaps.txt": flash_cards(root / "lectures"),
     }
@@ -186,6 +188,13 @@ def assemble(root: Path, source: Path) -> Path:
         (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_text(text.replace(WAITING, AT_ONCE), encoding="utf-8")
     return source
+
+
+def unmeasured(folder: str, files: Iterable[str]) -> list[str]:
+    """The pages of a folder whose tables have no result yet: readers find nothing there."""
+    pages = [name for name in files if name.endswith(".md")]
+    results = {name: set(RESULTS.findall((Path(folder) / name).read_text("utf-8"))) for name in pages}
+    return [name for name in pages if results[name] == {"not measured"}]
 
 
 def in_json(text: str) -> str:

@@ -12,10 +12,6 @@ from course.ladder import RUNGS, read_recorded, recorded_models
 from course.ladder.weights import SEED
 from course.models import GPT
 
-OF_ONE_TRAINING = (
-    "Click a word or type one: the bars show what each model expects. Then let each continue. (The networks "
-    "are those of one training, with their own bits; the lectures' ladder has the means of three.)"
-)
 N_STORIES = 12  # read again after every change: enough for a tenth of a bit, few enough to be quick
 
 
@@ -27,9 +23,7 @@ def site_figures() -> dict[str, Figure]:
     transformer = cast(GPT, models[RUNGS["gpt"].title])
     unseen = language.sample(N_STORIES, torch.Generator().manual_seed(0))
     return {
-        "every_rung": every_rung(
-            models, language, bits, results[RUNGS["gpt"].title].floor, caption=OF_ONE_TRAINING
-        ),
+        "every_rung": every_rung(models, language, bits, results[RUNGS["gpt"].title].floor),
         "break_it": break_it(transformer, language, unseen),
         "walk": walk(transformer, language),
     }

@@ -20,7 +20,10 @@ from course.language import Language, say
 
 LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)?(?:(homeworks)/(\w+)/)?(\w+)\.ipynb\)")
 
-INDEX = say("What is translated so far. All other pages of the course are in English.")
+INDEX = say(
+    "Language models from counting words to the Transformer, in Python and PyTorch, with figures that you "
+    "can try. Here is what is translated so far; all other pages are in English."
+)
 
 
 def translated(root: Path) -> Iterator[tuple[Language, dict[str, dict]]]:

@@ -31,7 +31,9 @@ a {{ color: #176de8; }}
 <main>
 <h1>Nothing comes next here</h1>
 <p>There is no page at this address. The course begins on its
-<a href="{first}">first page</a>.</p>
+<a href="{first}">first page</a>. From there you can take <a href="{first}#the-path">the path</a>,
+look a word up in the <a href="{first}glossary.html">glossary</a>,
+or <a href="{first}search.html">search</a>.</p>
 </main>
 </body>
 </html>

@@ -18,7 +18,7 @@ export default {
   farthest,
   isCausal,
   render({ model, el }) {
-    const { weights, queries, keys, gold, heads } = model.get("data"), onDiagonal = isCausal(model.get("data"));
+    const { weights, queries, keys, gold, heads, start } = model.get("data"), onDiagonal = isCausal(model.get("data"));
     const long = (word) => 8 * word.length;
     const cell = Math.max(22, Math.min(44, 560 / keys.length)), left = 24 + Math.max(...queries.map(long)),
       top = onDiagonal ? 8 : headingsHeight(keys, cell);
@@ -27,10 +27,10 @@ export default {
     const view = frame(el, { width, height,
       title: "Each row is one query: how it shares its weight among the keys",
       label: "Attention weights, queries by keys", name: "attention" });
-    const state = { head: 0, query: farthest(weights[0]), gold: false };
+    const [head, query] = start ?? [0, farthest(weights[0])], state = { head, query, gold: false };
 
     if (heads.length > 1)
-      choose(view.controls, { label: "Head", options: heads, value: 0 }, (head) => { state.head = head; draw(); });
+      choose(view.controls, { label: "Head", options: heads, value: head }, (head) => { state.head = head; draw(); });
     const select = slider(view.controls,
       { label: "Query", min: 0, max: queries.length - 1, step: 1, value: state.query, show: (q) => queries[q] },
       (query) => { state.query = query; draw(); });

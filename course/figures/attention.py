@@ -14,16 +14,23 @@ def attention(
     keys: Sequence[str] | None = None,
     *,
     gold: Sequence[tuple[int, int]] | None = None,
+    start: tuple[int, int] | None = None,
     caption: str = "Attention weights: each row is one query's distribution over the keys.",
 ) -> Figure:
     """Show any attention weights, including the reader's own.
 
     weights: (queries, keys) or (heads, queries, keys), each row summing to one. keys default to the queries
-    (self-attention). gold: pairs (query, key) that are known to belong together.
-    Raises ValueError if shapes and names do not match, or if a row is not a distribution.
+    (self-attention). gold: pairs (query, key) that are known to belong together. start: the head and the
+    query that are chosen at first; by default the first head, and the query that looks farthest back in it.
+    Raises ValueError if shapes and names do not match, if a row is not a distribution, or if the start is
+    outside.
     """
     keys = queries if keys is None else keys
     maps = checked(weights, queries, keys)
+    if start and not (start[0] in range(len(maps)) and start[1] in range(len(queries))):
+        raise ValueError(
+            f"start: expected one of {len(maps)} heads and one of {len(queries)} queries, got {start}"
+        )
     strongest = maps[0].argmax(-1).tolist()
     pairs = ", ".join(f"{query} to {keys[key]}" for query, key in zip(queries, strongest, strict=True))
     return Figure(
@@ -33,6 +40,7 @@ def attention(
             "queries": list(queries),
             "keys": list(keys),
             "gold": [list(pair) for pair in gold] if gold is not None else None,
+            "start": start,
             "heads": [f"{head + 1}" for head in range(len(maps))],
         },
         alt=f"Heat map of {len(queries)} queries by {len(keys)} keys. Strongest in the first map: {pairs}.",

@@ -1,7 +1,7 @@
 // Byte-pair encoding step by step: how many merges, which token, at what cost. A token is a string of bytes, one
 // character of code 0 … 255 for each.
 
-import { choose, dragged, frame, node, press, put, shape, slider, strength } from "./frame.mjs";
+import { choose, dragged, field, frame, node, put, shape, slider, stepper, strength } from "./frame.mjs";
 
 // GPT-2's cut into pre-tokens, which no merge crosses.
 const PRE_TOKEN = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
@@ -57,15 +57,12 @@ export default {
       title: "Merge by merge, bytes grow into words",
       label: "A text cut into tokens, and how many tokens it takes", name: "bpe" });
     const state = { count: 0, text: texts[0].text, chosen: 0 };
-    const own = node("input", { type: "text", size: 44, maxlength: 200, value: state.text, style: "min-width:0; flex:0 1 auto" });
-    const counter = slider(view.controls, { label: "Merges", min: 0, max: merges.length, step: 1, value: 0 },
-      (count) => { state.count = count; draw(); });
-    for (const [label, by] of [["−1", -1], ["+1", 1]])
-      press(view.controls, label, () => put(counter, state.count + by), { "aria-label": `${label} merge` });
+    const counter = stepper(view.controls, { label: "Merges", min: 0, max: merges.length, step: 1, value: 0 },
+      (count) => { state.count = count; draw(); }, ["−1", "+1"].map((label) => [label, `${label} merge`]));
     choose(view.controls, { label: "Text", options: texts.map(({ name }) => name), value: 0 },
       (index) => { own.value = texts[index].text; read(); });
+    const own = field(view.controls, node("span", {}, "or your own"), { size: 44, maxlength: 200, value: state.text });
     own.addEventListener("input", read);
-    view.controls.append(node("label", { style: "max-width:100%" }, node("span", {}, "or your own"), own));
     const pick = slider(view.controls, { label: "Token", min: 1, max: 1, step: 1, value: 1 },
       (place) => { state.chosen = place - 1; draw(); });
 

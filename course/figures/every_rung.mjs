@@ -1,6 +1,6 @@
 // Every rung of the ladder beside the truth: write a story, see what each expects next, and let each write on.
 
-import { choose, frame, node, press, shape, slider } from "./frame.mjs";
+import { choose, field, frame, node, press, shape, slider } from "./frame.mjs";
 import { rungs } from "./models/ladder.mjs";
 import { heated, samplers } from "./models/sampler.mjs";
 import { storyLanguage } from "./models/story_language.mjs";
@@ -13,7 +13,7 @@ const LAYOUTS = { // in the second there is no room for what the last word has c
 
 /** How many bits a word costs more than it must, on average over the truth: Σ P log₂(P/Q); all in nats as they come. */
 export function wasted(truth, logProbs) {
-  return truth.reduce((sum, z, token) => sum + (z > -Infinity ? Math.exp(z) * (z - logProbs[token]) : 0), 0) / LOG2;
+  return Math.max(0, truth.reduce((sum, z, token) => sum + (z > -Infinity ? Math.exp(z) * (z - logProbs[token]) : 0), 0) / LOG2);
 }
 
 /** The words worth a column: the true ones first, then what the rungs expect most wrongly. */
@@ -47,7 +47,8 @@ const bits = (value) => (value < 9.995 ? value.toFixed(2) : value.toFixed(1));
 export default {
   render({ model, el }) {
     const { models, grammar, bits: average, floor, beginnings, end } = model.get("data");
-    const { words } = grammar, truth = storyLanguage(grammar), titles = Object.keys(average);
+    const words = grammar.words.map((word, token) => (token === end ? "(end)" : word));
+    const truth = storyLanguage(grammar), titles = Object.keys(average);
     const isWide = el.clientWidth === 0 || el.clientWidth > 520, { width, left, cell, n, bar } = LAYOUTS[isWide ? "wide" : "narrow"];
     const top = 44, tall = 34, right = left + n * cell + 8;
     const height = top + tall * (titles.length + 1) + 30;
@@ -59,31 +60,42 @@ export default {
     choose(view.controls, { label: "begin with", options: beginnings.map(({ asks }) => asks), value: 0 },
       (i) => begin(beginnings[i].tokens));
     const list = node("datalist", { id: `words-${model.get("data").id}` }, ...words.map((word) => node("option", { value: word })));
-    const typed = node("input", { type: "text", size: 12, list: list.id, autocomplete: "off", spellcheck: "false" });
-    const writer = node("div", { style: "display:flex;flex-wrap:wrap;gap:.3rem .6rem" }, node("label", {}, "next word", typed), list);
+    const refusal = node("div", { "aria-live": "polite", style: "flex-basis:100%;color:var(--orange)" });
+    const writer = node("div", { style: "display:flex;flex-wrap:wrap;gap:.3rem .6rem" }, list);
+    const typed = field(writer, "next word", { size: 12, list: list.id });
     press(writer, "Take back", () => { if (state.tokens.length > 1) begin(state.tokens.slice(0, -1)); });
-    view.controls.append(writer);
+    view.controls.append(writer, refusal);
     typed.addEventListener("change", () => {
-      const said = typed.value.trim().split(/\s+/).filter(Boolean), unknown = said.find((word) => !words.includes(word));
-      if (unknown) return view.say(`The language has no word “${unknown}”. The field lists its ${words.length} words.`);
-      typed.value = "";
-      for (const word of said) append(words.indexOf(word));
-      draw();
+      const said = typed.value.trim().toLowerCase().split(/\s+/).filter(Boolean), unknown = said.find((word) => !words.includes(word));
+      if (unknown) refusal.textContent = `The language has no word “${unknown}”. The field lists its ${words.length} words.`;
+      else add(said.map((word) => words.indexOf(word)));
     });
     const sampler = node("div", { class: "lmf-row" });
     slider(sampler, { label: "temperature", min: 0.2, max: 2, step: 0.1, value: 1, show: (t) => t.toFixed(1) },
-      (t) => { state.settings.temperature = t; });
+      (t) => set({ temperature: t }));
     choose(sampler, { label: "method", options: samplers.map(({ name }) => name), value: 0 }, (method) => {
       const { knob } = samplers[method];
-      Object.assign(state.settings, { method, value: knob?.value ?? null });
+      set({ method, value: knob?.value ?? null });
       knobs.replaceChildren();
-      if (knob) slider(knobs, knob, (value) => { state.settings.value = value; });
+      if (knob) slider(knobs, knob, (value) => set({ value }));
     });
     press(sampler, "Let every model continue", write);
     const knobs = node("span", {});
     sampler.append(knobs);
     view.controls.after(story, next);
     view.picture.parentElement.after(sampler, pages);
+
+    /** Set how models continue; what they wrote in another way fades. */
+    function set(settings) {
+      Object.assign(state.settings, settings);
+      pages.style.opacity = 0.65;
+    }
+
+    function add(tokens) {
+      tokens.forEach(append);
+      pages.replaceChildren();
+      draw();
+    }
 
     function append(token) {
       if (state.truth.isLost || token === state.ended) return;
@@ -99,9 +111,7 @@ export default {
       Object.assign(state, { tokens: [tokens[0]], costs: [], truth: truth(), readers: titles.map((title) => state.begins[title]()) });
       state.truthNow = state.truth(tokens[0]);
       state.now = state.readers.map((read) => read(tokens[0]));
-      tokens.slice(1).forEach(append);
-      pages.replaceChildren();
-      draw();
+      add(tokens.slice(1));
     }
 
     /** Where the last rung looks from the last word: the largest weight of any head on each word. */
@@ -109,10 +119,12 @@ export default {
       const { steps } = state.readers.at(-1);
       if (!steps) return [];
       const heads = steps.flatMap((layer) => layer.at(-1).weights);
-      return state.tokens.map((_, s) => Math.max(...heads.map((head) => head[s])));
+      return state.tokens.map((_, j) => Math.max(...heads.map((head) => head[j])));
     }
 
     function tell() {
+      typed.value = "";
+      refusal.textContent = "";
       const weights = gaze(), isLost = state.truth.isLost;
       story.replaceChildren(...state.tokens.slice(1).flatMap((token, i) => {
         const isLast = i === state.tokens.length - 2, look = 40 * (weights[i + 1] ?? 0);
@@ -122,7 +134,7 @@ export default {
       }), node("span", { style: "color:var(--quiet)" }, "…"));
       next.replaceChildren();
       if (isLost || state.tokens.at(-1) === end) return;
-      for (const token of shown(state.truthNow, state.now)) press(next, words[token], () => { append(token); draw(); });
+      for (const token of shown(state.truthNow, state.now)) press(next, words[token], () => add([token]));
     }
 
     function draw() {
@@ -135,16 +147,15 @@ export default {
         const isPossible = state.truthNow[token] > -Infinity;
         text(left + i * cell + 4, top - 12, words[token],
           { style: `font-size:${isWide ? 13 : 11}px;`
-            + (isPossible ? "font-weight:600" : "fill:var(--orange);text-decoration:line-through") });
+            + (isPossible ? "font-weight:600" : "fill:var(--orange)") });
       });
-      (isWide ? ["bits wasted", "on what comes"] : ["bits", "wasted"]).forEach((said, i) =>
+      (isWide ? ["bits wasted", "on the next word"] : ["bits", "wasted"]).forEach((said, i) =>
         text(right, 14 + 18 * i, said, { class: "quiet", style: "font-size:11px" }));
-      if (isWide) ["the last", "word cost"].forEach((said, i) =>
+      if (isWide) ["bits for the", "last word"].forEach((said, i) =>
         text(right + 108, 14 + 18 * i, said, { class: "quiet", style: "font-size:11px" }));
-      const lines = [["the truth", state.truthNow, last?.truth, 0], ...titles.map((title, i) =>
-        [title, state.now[i], last?.rungs[i], columns.length ? wasted(state.truthNow, state.now[i]) : null])];
-      lines.forEach(([title, logProbs, cost, waste], row) => {
-        const y = top + row * tall;
+      const lines = [["the truth", state.truthNow, last?.truth], ...titles.map((title, i) => [title, state.now[i], last?.rungs[i]])];
+      lines.forEach(([title, logProbs, cost], row) => {
+        const y = top + row * tall, waste = columns.length ? wasted(state.truthNow, logProbs) : null;
         view.picture.append(shape("line", { x1: 0, x2: width, y1: y, y2: y, stroke: "var(--line)", "stroke-opacity": 0.35 }));
         text(0, y + 15, title, { style: `font-size:${isWide ? 13 : 12}px;${row ? "" : "font-weight:700"}` });
         text(0, y + 28, `${(row ? average[title] : floor).toFixed(2)} bits a word`, { class: "quiet", style: "font-size:10.5px" });
@@ -155,31 +166,33 @@ export default {
           view.picture.append(shape("rect", { x, y: y + 21, width: p * (cell - 12), height: 6,
             fill: row === 0 ? "var(--ink)" : isPossible ? "var(--blue)" : "var(--orange)" }));
         });
-        if (waste !== null && row) {
+        if (waste !== null) {
           text(right, y + 15, bits(waste), { style: "font-weight:600" });
           view.picture.append(shape("rect", { x: right, y: y + 21, width: bar * Math.min(1, waste / 3), height: 6, fill: "var(--green)" }));
         }
         if (isWide && cost !== undefined) text(right + 108, y + 15, cost < Infinity ? bits(cost) : "∞");
       });
-      text(0, height - 8, isWide ? "orange, struck out: cannot come here · bars: probability, and bits above the floor at this place"
-        : "orange, struck out: cannot come here", { class: "quiet", style: "font-size:11px" });
+      text(0, height - 8, "orange: cannot come here" + (isWide ? " · bits wasted: how many more than the truth needs" : ""),
+        { class: "quiet", style: "font-size:11px" });
       view.say(said(isLost, isOver));
       table(columns);
     }
 
     function said(isLost, isOver) {
+      if (isLost && isOver) return "The story cannot end here: the language gives that a probability of 0. Take it back.";
       if (isLost) return `“${words[state.tokens.at(-1)]}” cannot come here: the language gives it a probability of 0. Take it back.`;
       if (isOver) return "The story has ended. Take words back, or choose another beginning.";
-      const waste = state.now.map((logProbs) => wasted(state.truthNow, logProbs)), best = waste.indexOf(Math.min(...waste));
+      const waste = state.now.map((logProbs) => bits(wasted(state.truthNow, logProbs))), least = bits(Math.min(...waste));
+      const best = new Intl.ListFormat("en-GB").format(titles.filter((_, i) => waste[i] === least));
       const true1 = state.truthNow.indexOf(Math.max(...state.truthNow)), p = Math.exp(state.truthNow[true1]);
-      return `True odds of “${words[true1]}”: ${percent(p)} %. Least wasted here: ${titles[best]}, ${bits(Math.max(0, waste[best]))} bits `
-        + `above the floor.${gaze().length ? ` Shaded: where the ${titles.at(-1)} looks.` : ""}`;
+      return `True odds of “${words[true1]}”: ${percent(p)} %. Fewest bits wasted: ${least}, by ${best}.`
+        + (state.tokens.length > 1 && gaze().length ? ` Shaded: where the ${titles.at(-1)} looks.` : "");
     }
 
     function table(columns) {
       const sum = (values) => values.reduce((total, value) => total + value, 0), n = state.costs.length;
       const soFar = (i) => sum(state.costs.map(({ rungs: each }) => each[i])), least = sum(state.costs.map((cost) => cost.truth));
-      view.numbers(["model", ...columns.map((token) => words[token]), "wasted here", "last word", "story above floor"],
+      view.numbers(["model", ...columns.map((token) => words[token]), "bits wasted", "bits for the last word", "bits wasted so far"],
         [["the truth", ...columns.map((token) => Math.exp(state.truthNow[token]).toFixed(4)), "0",
           n ? state.costs.at(-1).truth.toFixed(3) : "", "0"],
         ...titles.map((title, i) => [title, ...columns.map((token) => Math.exp(state.now[i][token]).toFixed(4)),
@@ -190,13 +203,19 @@ export default {
     function write() {
       if (state.truth.isLost || state.tokens.at(-1) === end) return view.say("Nothing can follow here: take a word back first.");
       const given = { truth, tokens: state.tokens, end, settings: state.settings };
-      pages.replaceChildren(...[["the truth", truth], ...titles.map((title) => [title, state.begins[title]])].map(([title, start]) => {
+      const { temperature, method, value } = state.settings, { name, knob } = samplers[method];
+      const settings = `Temperature ${temperature.toFixed(1)}, ${name}${knob ? `, ${knob.label} = ${value}` : ""}:`;
+      pages.style.opacity = 1;
+      const writers = [["the truth", truth], ...titles.map((title) => [title, state.begins[title]])];
+      pages.replaceChildren(node("p", { style: "margin:.25rem 0;color:var(--quiet)" }, settings), ...writers.map(([title, start]) => {
         const { tokens, isWrong } = writing({ begin: start, ...given }), line = node("p", { style: "margin:.25rem 0" });
         const good = isWrong ? tokens.slice(0, -1) : tokens;
         line.append(node("strong", {}, `${title}: `), ...good.filter((token) => token !== end).map((token) => `${words[token]} `));
-        if (isWrong) line.append(node("span", { style: "color:var(--orange);text-decoration:underline wavy" }, words[tokens.at(-1)]));
-        line.append(node("span", { style: "color:var(--quiet)" },
-          isWrong ? ` (word ${tokens.length} cannot come there)` : ` (${good.length} words, each of them possible)`));
+        const quiet = (text) => node("span", { style: "color:var(--quiet)" }, text);
+        if (!isWrong) line.append(quiet(`(${good.length} words, each of them possible)`));
+        else if (tokens.at(-1) === end) line.append(node("span", { style: "color:var(--orange)" }, "(ends here, too early)"));
+        else line.append(node("span", { style: "color:var(--orange);text-decoration:underline wavy" }, words[tokens.at(-1)]),
+          quiet(` (word ${tokens.length} cannot come there)`));
         return line;
       }));
     }

@@ -18,20 +18,21 @@ const STYLE = `
 .lmf label { display:inline-flex; gap:.45rem; align-items:center; max-width:100%; }
 .lmf label > :is(select, input[type=text]) { min-width:0; }
 .lmf label > span { flex:none; }
+.lmf label:has(> input[type=range]) { white-space:nowrap; }
 .lmf-row > span:empty { display:none; }
-.lmf-row:has(> label) {
+.lmf-row:has(> label > input[type=range]):has(> label ~ label) {
   display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 18rem), 1fr));
   > label { display:flex; min-width:0; }
-  > label > :is(input[type=range], select) { margin-left:auto; }
+  > label > input[type=range] { margin-left:auto; }
   > details { grid-column:1 / -1; }
   > button { justify-self:start; }
 }
-.lmf details > .lmf-row { grid-template-columns:repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); }
+.lmf details > .lmf-row:has(> label) { display:grid; grid-template-columns:repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); }
 .lmf details > .lmf-row:has(input[type=range]) { grid-template-columns:repeat(auto-fill, minmax(min(100%, 16rem), 1fr)); }
 .lmf-buttons { display:flex; flex-wrap:wrap; gap:.35rem; }
 .lmf output { font-variant-numeric:tabular-nums; min-width:3.2em; }
 .lmf input[type=checkbox] { accent-color:var(--blue); flex:none; width:1.05em; height:1.05em; margin:0; }
-.lmf input[type=range] { appearance:none; flex:0 1 9rem; min-width:4rem; height:1.4rem; background:none; cursor:pointer; }
+.lmf input[type=range] { appearance:none; flex:0 100 9rem; min-width:4rem; height:1.4rem; background:none; cursor:pointer; }
 .lmf input[type=range]::-webkit-slider-runnable-track { height:4px; border-radius:2px; background:var(--line); }
 .lmf input[type=range]::-moz-range-track { height:4px; border-radius:2px; background:var(--line); }
 .lmf input[type=range]::-webkit-slider-thumb { appearance:none; width:16px; height:16px; margin-top:-6px; border-radius:50%;
@@ -48,7 +49,8 @@ const STYLE = `
   letter-spacing:.1em; }
 .lmf .more > summary::-webkit-details-marker { display:none; }
 .lmf .more > summary:hover, .lmf .more[open] > summary { background:var(--panel); color:var(--ink); }
-.lmf button:hover { border-color:var(--ink); }
+.lmf button:hover:enabled { border-color:var(--ink); }
+.lmf button:disabled { opacity:.45; cursor:default; }
 .lmf select, .lmf input[type=text] { font:inherit; color:inherit; background:var(--paper); text-overflow:ellipsis;
   border:1px solid var(--line); border-radius:4px; padding:.1rem .3rem; }
 .lmf :focus-visible { outline:2px solid var(--blue); outline-offset:2px; }
@@ -107,6 +109,26 @@ function shape(tag, attributes = {}, text = null) {
   if (text !== null) made.textContent = isNumber(String(text)) ? printed(String(text)) : text;
   return made;
 }
+
+/** "h_{t−1}" → [["h", false], ["t−1", true]]: the pieces of a name, and whether they stand lower. */
+function pieces(name) {
+  return name.split(/_(\{[^}]*\}|\w+|\S)/).map((text, i) => [text.replace(/[{}]/g, ""), i % 2 === 1]).filter(([text]) => text);
+}
+
+/** A name in a picture. */
+function named(name, attributes) {
+  const text = shape("text", attributes);
+  let isLow = false;
+  for (const [piece, low] of pieces(name)) {
+    const more = low === isLow ? {} : { dy: low ? 3 : -3 };
+    text.append(shape("tspan", { ...more, ...(low ? { style: "font-size:78%" } : {}) }, piece));
+    isLow = low;
+  }
+  return text;
+}
+
+/** The same in a paragraph. */
+const written = (text) => pieces(text).map(([piece, low]) => (low ? node("sub", { style: "line-height:0" }, piece) : piece));
 
 /** The element itself; where it scrolls, it does so by keys, too. */
 function reachable(element) {
@@ -195,6 +217,14 @@ function choose(controls, { label, options, value }, changed) {
   return select;
 }
 
+/** A field for text. A telephone that writes a capital or corrects a word would change the answer. */
+function field(controls, label, attributes = {}) {
+  const input = node("input", { type: "text", autocapitalize: "none", autocorrect: "off", autocomplete: "off", spellcheck: "false",
+    ...attributes });
+  controls.append(node("label", {}, label, input));
+  return input;
+}
+
 /** A button; neighbours stand side by side. */
 function press(controls, label, act, attributes = {}) {
   const button = node("button", { type: "button", ...attributes }, label), last = controls.lastElementChild;
@@ -202,6 +232,23 @@ function press(controls, label, act, attributes = {}) {
   if (last?.className === "lmf-buttons") last.append(button);
   else controls.append(node("div", { class: "lmf-buttons" }, button));
   return button;
+}
+
+/** A slider with buttons for a step back and a step on, which rest at the ends. `names`: what each says, and its spoken name. */
+function stepper(controls, settings, changed, names = [[phrase("Back")], [phrase("Next")]]) {
+  const ends = ["min", "max"];
+  const dial = slider(controls, settings, (now) => { rest(); changed(now); });
+  const buttons = names.map(([label, spoken = label], i) =>
+    press(controls, label, () => put(dial, Number(dial.value) + (i ? 1 : -1) * (dial.step || 1)), { "aria-label": spoken }));
+  function rest() {
+    buttons.forEach((button, i) => {
+      const isHeld = button === document.activeElement;
+      button.disabled = dial.value === dial[ends[i]];
+      if (button.disabled && isHeld) dial.focus(); // so that the keys still have their place
+    });
+  }
+  rest();
+  return dial;
 }
 
 const isLevel = (word, wide) => 8 * word.length <= Math.max(wide, 8);
@@ -343,6 +390,6 @@ const behind = (weight) =>
 const HALO = "paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round";
 
 export {
-  HALO, behind, choose, dragged, frame, heading, headingsHeight, subscript, node, phrase, press, printed, put, room, shape, slider,
-  strength, toggle,
+  HALO, behind, choose, dragged, field, frame, heading, headingsHeight, named, node, phrase, pieces, press, printed, put, room, shape,
+  slider, stepper, strength, subscript, toggle, written,
 };

@@ -1,6 +1,6 @@
 // Shannon's game: guess the next letter until it is right; the number of guesses bounds the bits per letter.
 
-import { frame, node, press, shape } from "./frame.mjs";
+import { field, frame, node, press, shape } from "./frame.mjs";
 
 export default {
   render({ model, el }) {
@@ -10,8 +10,7 @@ export default {
       title: "Your guesses and the models', in the same bits",
       label: "Bits per letter: yours beside the models'", name: "guessing" });
     const shown = node("p", { style: "font:16px monospace; margin:.3rem 0; overflow-wrap:anywhere" });
-    const input = node("input", { type: "text", maxlength: 1, size: 2, autocomplete: "off" });
-    view.controls.append(node("label", {}, "Next letter (space bar for a space)", input));
+    const input = field(view.controls, "Next letter (space bar for a space)", { maxlength: 1, size: 2 });
     view.controls.before(shown);
     const counts = [];
     let position = given, tried = [];

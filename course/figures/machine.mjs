@@ -1,16 +1,17 @@
 // A machine drawn: boxes are tensors, lines are products or functions. It is built up step by step, and every box
 // can be asked for its shape and its line of code.
 
-import { frame, node, press, put, shape, slider, toggle } from "./frame.mjs";
+import { frame, named, node, pieces, put, shape, stepper, toggle, written } from "./frame.mjs";
 
 const COLOURS = { input: "quiet", query: "blue", key: "orange", value: "green", residual: "ink", state: "purple" };
 const RULES = `
 .lmf .part { transition:opacity .18s; }
-.lmf .part.later { opacity:0; pointer-events:none; }
+.lmf .part.later { opacity:.14; pointer-events:none; }
 .lmf .tensor { cursor:help; outline:none; }
 .lmf .tensor:is(:hover, :focus-visible, .asked) > .edge { stroke-width:3.5; }
 .lmf .sentence { min-height:2.9em; margin:.2rem 0 .3rem; font-size:15px; text-wrap:pretty; }
-.lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); }
+.lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); background:var(--paper); position:sticky; z-index:1;
+  top:var(--pst-header-height, 0); }
 .lmf .answer b { color:var(--ink); }
 .lmf .answer code { font:12.5px/1.5 ui-monospace,monospace; color:var(--ink); background:var(--panel); padding:.1rem .4rem;
   border-radius:4px; overflow-wrap:anywhere; }
@@ -23,28 +24,10 @@ const tint = (role, share) => `color-mix(in srgb, ${paint(role)} ${share}%, var(
 
 const placed = ({ place: [x, y], anchor }) => ({ x, y, "text-anchor": anchor });
 
-/** "h_{t−1}" → [["h", false], ["t−1", true]]: the pieces of a name, and whether they stand lower. */
-export function pieces(name) {
-  return name.split(/_(\{[^}]*\}|\S)/).map((text, i) => [text.replace(/[{}]/g, ""), i % 2 === 1]).filter(([text]) => text);
-}
-
 /** What a screen reader says of a box. */
 export function spoken({ name, shape: letters, numbers, code }) {
   return `${pieces(name).map(([text]) => text).join(" ")}, shape ${letters.replaceAll("_", " ")} = ${numbers}: ${code}`;
 }
-
-function named(name, attributes) {
-  const text = shape("text", attributes);
-  let isLow = false;
-  for (const [piece, low] of pieces(name)) {
-    const more = low === isLow ? {} : { dy: low ? 3 : -3 };
-    text.append(shape("tspan", { ...more, ...(low ? { style: "font-size:78%" } : {}) }, piece));
-    isLow = low;
-  }
-  return text;
-}
-
-const written = (text) => pieces(text).map(([piece, low]) => (low ? node("sub", { style: "line-height:0" }, piece) : piece));
 
 /** The name of the frame that a box stands in; the smallest, where one holds another. */
 function around({ place: [x, y, w, h] }, regions) {
@@ -82,14 +65,11 @@ export default {
     view.picture.style.minWidth = `${Math.min(width, 600)}px`;
     const sentence = node("p", { class: "sentence", "aria-live": "polite" });
     const answer = node("p", { class: "answer", "aria-live": "polite" });
-    view.controls.after(sentence);
-    view.picture.parentElement.after(answer);
-    const steps = slider(view.controls,
+    view.controls.after(sentence, answer);
+    const steps = stepper(view.controls,
       { label: "build it up", min: 1, max: last + 1, step: 1, value: last + 1, show: (n) => `${n} of ${last + 1}` },
       (n) => { state.step = n - 1; go(); });
-    for (const [label, name, move] of [["‹", "one step back", -1], ["›", "one step on", 1]])
-      press(view.controls, label, () => put(steps, state.step + 1 + move), { "aria-label": name });
-    toggle(view.controls, { label: "shapes in numbers" }, (on) => {
+    toggle(view.controls.lastElementChild, { label: "shapes in numbers" }, (on) => {
       for (const { made, box } of drawn)
         made.querySelector(".shape").replaceChildren(...named(on ? box.numbers : box.shape, {}).childNodes);
     });
@@ -142,28 +122,32 @@ export default {
       for (const each of view.picture.querySelectorAll(".part")) {
         const isLater = Number(each.dataset.step) > state.step;
         each.classList.toggle("later", isLater);
-        each.style.opacity = isLater ? 0 : "";
+        each.style.opacity = isLater ? 0.14 : "";
         if (each.classList.contains("tensor")) each.setAttribute("tabindex", isLater ? -1 : 0);
         each.setAttribute("aria-hidden", isLater);
       }
       follow();
     }
 
-    /** Where the page is too narrow for the picture, scroll to what is new. */
+    /** Where the page is too narrow for the picture, scroll to what is new, and no further: the stream stands at the left. */
     function follow() {
       const room = view.picture.parentElement, added = drawn.find(({ box }) => box.step === state.step);
       if (!added || state.step === last || room.scrollWidth <= room.clientWidth) return;
       const { place: [x, , w] } = added.box, scale = view.picture.clientWidth / width;
       const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      room.scrollTo({ left: (x + w / 2) * scale - room.clientWidth / 2, behavior: isCalm ? "auto" : "smooth" });
+      room.scrollTo({ left: Math.min(x * scale - 16, (x + w) * scale + 16 - room.clientWidth), behavior: isCalm ? "auto" : "smooth" });
     }
 
-    answer.textContent = "Point at a box, or reach it with Tab: its shape and its line of code appear here.";
+    answer.textContent = matchMedia("(hover: none)").matches ? "Touch a box: its shape and its line of code appear here."
+      : "Point at a box, or reach it with Tab: its shape and its line of code appear here.";
     const shown = (text) => node("span", {}, ...written(text));
     const columns = { tensor: (box) => shown(box.name), ...(regions.length > 1 ? { part: (box) => around(box, regions) } : {}),
       shape: (box) => shown(box.shape), numbers: (box) => box.numbers, "line of code": (box) => node("code", {}, box.code),
       file: (box) => box.file };
     view.numbers(Object.keys(columns), boxes.map((box) => Object.values(columns).map((cell) => cell(box))));
     go();
+    const begin = node("button", { type: "button" }, "Build it up from the beginning");
+    begin.addEventListener("click", () => { put(steps, 1); steps.focus(); });
+    sentence.replaceChildren(`The whole, in ${last + 1} steps. `, begin);
   },
 };

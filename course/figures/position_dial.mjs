@@ -59,8 +59,8 @@ export default {
       view = frame(el, { width, height, title: "What changes when words change places",
         label: "Outputs of attention for two orders of a sentence, and a score for two positions",
         name: "position_dial" });
-    const state = { kind: 0, order: [...first], m: 3, n: 1, together: true };
-    choose(view.controls, { label: "positions", options: KINDS, value: 0 }, (kind) => { state.kind = kind; draw(); });
+    const state = { kind: 1, order: [...(data.orders[1] ?? first)], m: 3, n: 1, together: true };
+    choose(view.controls, { label: "positions", options: KINDS, value: 1 }, (kind) => { state.kind = kind; draw(); });
     const button = (label, change) => press(view.controls, label, () => { change(); draw(); });
     data.orders.forEach((order) => button(order.map((word) => words[word]).join(" "), () => { state.order = order; }));
     button("move the first word to the end", () => { state.order = [...state.order.slice(1), state.order[0]]; });

@@ -101,6 +101,10 @@ def draw_bits(axes, recorded, floor: float, colours: Mapping[str, str], live: Ma
     if live:
         places = [[rung.title for rung in recorded].index(name) for name in live]
         axes.plot(list(live.values()), places, "D", color="white", markeredgecolor=INK, label="this page")
+        for bits, row in zip(live.values(), places, strict=True):
+            axes.annotate(
+                f"{bits:.2f}", (bits, row), (7, 0), textcoords="offset points", va="center", fontsize=9
+            )
     axes.axvline(floor, color=FLOOR, linestyle="--", label=f"floor {floor:.2f}")
     name_rows(axes, recorded, colours)
     axes.set_xscale("log")
@@ -108,7 +112,7 @@ def draw_bits(axes, recorded, floor: float, colours: Mapping[str, str], live: Ma
     axes.minorticks_off()
     axes.set(
         xlabel="bits per token (logarithmic axis)",
-        xlim=(0.97 * floor, 1.05 * max(rung.bits_per_token for rung in recorded)),
+        xlim=(0.97 * floor, 1.2 * max(rung.bits_per_token for rung in recorded)),
     )
     axes.legend(frameon=False, loc="lower right")
 

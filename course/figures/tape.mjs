@@ -1,6 +1,6 @@
 // A computation graph on a tape: forwards one node at a time, then backwards; each edge carries local × upstream.
 
-import { choose, frame, press, printed, put, shape, slider, toggle } from "./frame.mjs";
+import { choose, frame, printed, shape, slider, stepper, toggle } from "./frame.mjs";
 
 // Each operation: its value, and its derivative by each of its inputs.
 const OPERATIONS = {
@@ -64,8 +64,7 @@ export default {
     const state = { step: 0, isTied: false, overwrite: false, forgot: false };
     const inner = nodes.flatMap(({ op }, i) => (op === "input" ? [] : [i]));
     const steps = 2 * inner.length + 1;
-    const clock = slider(view.controls, { label: "Step", min: 0, max: steps, step: 1, value: 0 }, (step) => { state.step = step; draw(); });
-    for (const [label, by] of [["back one", -1], ["next", 1]]) press(view.controls, label, () => put(clock, state.step + by));
+    stepper(view.controls, { label: "Step", min: 0, max: steps, step: 1, value: 0 }, (step) => { state.step = step; draw(); });
     const inputs = nodes.flatMap(({ op }, i) => (op === "input" ? [i] : []));
     let edited = inputs[0];
     choose(view.controls, { label: "Change", options: inputs.map((i) => nodes[i].name), value: 0 },

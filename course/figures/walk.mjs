@@ -1,12 +1,12 @@
 // One word's way through one layer of a Transformer: each product with its numbers, to be asked by mouse and keys.
 
 import { arrowTo, painted, placeUnder, signColours } from "./drawing/matrix.mjs";
-import { choose, frame, node, phrase, press, put, shape, slider } from "./frame.mjs";
+import { choose, frame, named, node, phrase, shape, stepper, written } from "./frame.mjs";
 import { tensors } from "./models/parcel.mjs";
 import { softmax } from "./models/sampler.mjs";
 import { scored, transformer } from "./models/transformer.mjs";
 
-const N_STEPS = 15, N_LIKELIEST = 8, PER_LINE = 16;
+const N_STEPS = 15, N_LIKELIEST = 8, PER_LINE = 16, GAP = 4, CELL = { least: 9, most: 22 };
 
 /**
  * A tensor of a step. `more` may hold the names of its rows, how many digits stand beside a row, and
@@ -55,17 +55,17 @@ export function walk(weights, reader, tokens, words, { t, layer, head }) {
       + "s compares each with q′.",
       [tensor("K", "T × d_k", "orange", keys, { rowNames: seen, names: "all" }), "·",
         tensor("q′", "d_k", "blue", { rows: 1, columns: K, values: own(step.turned) }), "→",
-        tensor("s", "T", "ink", column(raw), { rowNames: seen, digits: 2, reads: (s) => [[0, s, null], [1, 0, null]] })]],
+        tensor("s", "T", "ink", column(raw), { rowNames: seen, digits: 2, reads: (j) => [[0, j, null], [1, 0, null]] })]],
     ["weights", "a = softmax(s)", "Scores become weights that add up to 1.",
       [tensor("s", "T", "ink", column(raw), { rowNames: seen, names: "all", digits: 2 }), "→",
         tensor("a", "T", "ink", column(shares), { rowNames: seen, digits: 3 })]],
-    ["values", "z = Σ a_s v_s", "Each word's value times its weight: the sum is what head {head} brings back.",
+    ["values", "c = Σ a_j v_j", "Each word's value times its weight. The sum of these rows is what head {head} brings back.",
       [tensor("a", "T", "ink", column(shares), { rowNames: seen, names: "all", digits: 2 }), "·",
-        tensor("V", "T × d_k", "green", values, { rowNames: seen }), "=",
-        tensor("a V", "T × d_k", "green", weighted, { rowNames: seen, reads: (s, j) => [[0, s, null], [1, s, j]] }), "Σ",
-        tensor("z", "d_k", "green", { rows: 1, columns: K, values: own(step.found) }, { reads: (_, j) => [[2, null, j]] })]],
-    ["heads", "o = W_output z + b", "What all heads bring back, one line each, is mixed by W_output.",
-      [tensor("W_output", "D × D", "green", W("attention.W_output")), "·", inHeads("z", "green", step.found), "→",
+        tensor("V", "T × d_k", "green", values, { rowNames: seen }), "= Σ",
+        tensor("a V", "T × d_k", "green", weighted, { rowNames: seen, reads: (j, place) => [[0, j, null], [1, j, place]] }), "=",
+        tensor("c", "d_k", "green", { rows: 1, columns: K, values: own(step.found) }, { reads: (_, j) => [[2, null, j]] })]],
+    ["heads", "o = W_output c + b", "What all heads bring back, one line each, is mixed by W_output.",
+      [tensor("W_output", "D × D", "green", W("attention.W_output")), "·", inHeads("c", "green", step.found), "→",
         stream("o", step.attended, { reads: byRow(0, PER_LINE) })]],
     ["add", "y = x + o", "It is added to the stream, which nothing else has touched.",
       [stream("x", step.x), "+", stream("o", step.attended), "=", stream("y", step.seen,
@@ -95,15 +95,10 @@ export function walk(weights, reader, tokens, words, { t, layer, head }) {
   return made.map(([title, product, says, parts]) => ({ title, product, says: phrase(says, said), parts }));
 }
 
-/** A name in pieces, of which `lower` makes those after an underscore. */
-const written = (name, lower) => name.split(/_(\w+)/).map((piece, i) => (i % 2 ? lower(piece) : piece));
-
-const lowered = (text) => node("sub", { style: "line-height:0" }, text);
-
 export default {
   render({ model, el }) {
     const { parcel, words, beginnings, start } = model.get("data"), { nHeads, nLayers } = parcel.sizes;
-    const width = 720, top = 44, tall = 13, largest = 208;
+    const isWide = el.clientWidth === 0 || el.clientWidth > 520, width = isWide ? 720 : 324, top = 44, tall = 13, largest = 208;
     const view = frame(el, { width, height: top + largest, label: "A word's way through one layer", name: "walk" });
     view.picture.setAttribute("role", "group"); // its tensors can be asked
     const state = { story: 0, t: beginnings[0].tokens.length - 1, ...start, step: 0, part: null, place: 0 };
@@ -121,10 +116,8 @@ export default {
     choose(view.controls, { label: phrase("head"), options: Array.from({ length: nHeads }, (_, i) => i + 1), value: state.head },
       (head) => { state.head = head; follow(); });
     const steps = node("div", { class: "lmf-row" });
-    const dial = slider(steps, { label: phrase("step"), min: 1, max: N_STEPS, step: 1, value: 1, show: (i) => `${i} / ${N_STEPS}` },
+    stepper(steps, { label: phrase("step"), min: 1, max: N_STEPS, step: 1, value: 1, show: (i) => `${i} / ${N_STEPS}` },
       (step) => { Object.assign(state, { step: step - 1, part: null }); draw(); });
-    for (const [label, by] of [[phrase("Back"), -1], [phrase("Next"), 1]])
-      press(steps, label, () => put(dial, Math.max(1, Math.min(N_STEPS, state.step + 1 + by))));
     view.controls.after(story, steps, product, says);
 
     /** Read the story anew; the first word shown is the first after the beginning of the text. */
@@ -147,36 +140,61 @@ export default {
         button.style.background = t === state.t ? "color-mix(in srgb, var(--blue) 22%, transparent)" : "none";
       }
       state.part = null;
-      view.picture.setAttribute("viewBox", `0 0 ${width} ${top + Math.max(largest, tall * (state.t + 1)) + 6}`);
+      ready.tall = Math.max(largest, tall * (state.t + 1));
       draw();
     }
 
-    /** How large a tensor is drawn, and how much room its names and numbers need beside it. */
-    function measured(part) {
-      const isTable = part.rowNames && part.names !== "asked", isVector = !isTable && part.columns === PER_LINE && part.rows > 1;
-      const side = Math.min(isVector ? tall : 9, largest / Math.max(part.rows, part.columns));
-      const wide = part.digits ? 16 : side * part.columns, high = isTable || part.rows === 1 ? tall * part.rows : side * part.rows;
+    /** How large a tensor is drawn if a vector has such cells, and how much room its names and numbers need beside it. */
+    function measured(part, cell) {
+      if (typeof part === "string") return { room: 18 + 9 * part.length };
+      const isTable = part.rowNames && part.names !== "asked", isVector = !isTable && part.columns <= PER_LINE;
+      const side = isVector ? Math.min(cell, largest / part.rows) : Math.min(CELL.least, largest / Math.max(part.rows, part.columns));
+      const wide = part.digits ? 16 : side * part.columns, high = (isTable ? tall : side) * part.rows;
       const before = part.names === "all" ? 62 : 0, after = part.digits ? 44 : 0;
       return { wide, high, before, room: Math.max(before + wide + after, 9 * part.name.length, 6.8 * sized(part).length) };
     }
 
-    function draw() {
-      const { product: named, says: said, parts } = ready.steps[state.step];
-      product.replaceChildren(...written(named, lowered));
-      says.replaceChildren(...written(said, lowered));
-      view.picture.replaceChildren();
-      let x = 4;
-      ready.boxes = parts.map((part) => {
-        if (typeof part === "string") {
-          view.picture.append(shape("text", { x: x + 4, y: top + 16, style: "font-size:16px" }, part));
-          x += 26;
-          return null;
+    /** A step's parts in rows, each sign before what it leads to, with the largest cells for which a row has room. */
+    function laid(parts) {
+      for (let cell = CELL.most; ; cell--) {
+        const rows = [], fits = (row) => row.wide <= width - 8;
+        let signs = [];
+        for (const part of parts) {
+          const each = { part, ...measured(part, cell) };
+          signs.push(each);
+          if (typeof part === "string") continue;
+          const wide = signs.reduce((sum, { room }) => sum + room + GAP, 0), last = rows.at(-1);
+          if (last && fits({ wide: last.wide + wide }))
+            Object.assign(last, { items: [...last.items, ...signs], wide: last.wide + wide, high: Math.max(last.high, each.high) });
+          else rows.push({ items: signs, wide, high: each.high });
+          signs = [];
         }
-        const size = measured(part), box = { x: x + size.before, y: top, width: size.wide, height: size.high };
-        drawTensor(part, box, x);
-        x += size.room + 8;
-        return box;
-      });
+        if (cell === CELL.least || (rows.every(fits) && (rows.length === 1 || !isWide))) return rows;
+      }
+    }
+
+    function draw() {
+      const { product: formula, says: said, parts } = ready.steps[state.step], boxes = new Map();
+      product.replaceChildren(...written(formula));
+      says.replaceChildren(...written(said));
+      view.picture.replaceChildren();
+      let y = 0;
+      for (const { items, wide, high } of laid(parts)) {
+        const room = isWide ? ready.tall : high, middle = y + top + room / 2; // where there is room, what stands below does not move
+        let x = isWide ? (width - wide) / 2 : 4;
+        for (const { part, ...size } of items) {
+          const box = { x: x + size.before, y: middle - size.high / 2, width: size.wide, height: size.high };
+          if (typeof part === "string") view.picture.append(shape("text",
+            { x: x + size.room / 2, y: middle + 5, "text-anchor": "middle", style: "font-size:16px" }, part));
+          else drawTensor(part, boxes.set(part, box).get(part), x);
+          x += size.room + GAP;
+        }
+        y += top + room + (isWide ? 0 : 10);
+      }
+      view.picture.append(shape("text", { x: 4, y: y + 18, class: "quiet", style: "font-size:11px" },
+        phrase("blue: above zero · orange: below zero")));
+      view.picture.setAttribute("viewBox", `0 0 ${width} ${y + 24}`);
+      ready.boxes = parts.map((part) => boxes.get(part) ?? null);
       mark();
       table(parts);
     }
@@ -187,11 +205,9 @@ export default {
       const colour = `var(--${part.role})`, sizes = Array.from(part.values, Math.abs).filter(Number.isFinite);
       const most = sizes.reduce((above, size) => Math.max(above, size), 0) || 1;
       const text = (at, y, words, more) => group.append(shape("text", { x: at, y, ...more }, words));
-      const title = shape("text", { x, y: 14, style: `font-weight:700;fill:${colour}` });
-      title.append(...written(part.name, (low) => shape("tspan", { dy: 3, style: "font-size:78%" }, low)));
-      group.append(title);
-      text(x, 30, sized(part), { class: "quiet", style: "font:11px ui-monospace,monospace" });
-      group.append(shape("rect", { ...box, fill: "var(--panel)", stroke: colour, "stroke-width": 1 }),
+      group.append(named(part.name, { x, y: box.y - 30, style: `font-weight:700;fill:${colour}` }),
+        named(sized(part), { x, y: box.y - 14, class: "quiet", style: "font:11px ui-monospace,monospace" }),
+        shape("rect", { ...box, fill: "var(--panel)", stroke: colour, "stroke-width": 1 }),
         shape("image", { ...box, preserveAspectRatio: "none", style: "image-rendering:pixelated",
           href: painted(part.rows, part.columns, (i, j) => part.values[i * part.columns + j] / most || 0, signColours(view.root)) }));
       if (part.rowNames && part.names !== "asked")

@@ -1,7 +1,8 @@
-"""The architecture of today's open language models, named after LLaMA (Touvron et al. 2023).
+"""The architecture of today's open language models: the block of LLaMA, and Mixtral's layer of experts.
 
-Unlike GPT-2: RMSNorm instead of layer norm, rotated queries and keys instead of learned positions, SwiGLU
-instead of GELU, key-value heads shared by groups of query heads (Ainslie et al. 2023), and no biases.
+Unlike GPT-2, LLaMA (Touvron et al. 2023) has RMSNorm instead of layer norm, rotated queries and keys instead
+of learned positions, SwiGLU instead of GELU, key-value heads shared by groups of query heads (Ainslie et al.
+2023), and no biases.
 
 Drawn by `figures.machine("llama_block")` and `figures.machine("mixtral_layer")`.
 """

@@ -1,4 +1,4 @@
-"""Multi-head attention: H attentions in parallel, each in its own d_k = D/H dimensions.
+"""Multi-head attention: several attentions in parallel, each in its own share of the dimensions.
 
 Vaswani et al. 2017, section 3.2.2: head_h = attention(x W_query, y W_key, z W_value), and W_output mixes the
 concatenated heads. With `is_fused=True`, PyTorch's kernel computes the same without storing the weights.

@@ -17,7 +17,7 @@ from autograder.sample.demo import make_course
 from autograder.source.homework import FAILED
 from autograder.source.loading import find, names
 from autograder.source.notebook import SourceError
-from autograder.website.building import building
+from autograder.website.building import building, homework_cards
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 
@@ -81,9 +81,11 @@ def test_the_notebook_says_so_and_nbgrader_adds_nothing_to_the_maximum(course):
     assert "## 1. Moving average (bonus)\n\n*●○○ · 4 points on top · about 5 minutes*" in statement
     worth = {name: named(notebook, name)["metadata"]["nbgrader"]["points"] for name in CELLS}
     assert worth == {"moving_average-check": 0, "moving_average-hidden": 0, "why_smooth": 3}
+    homework = find(NAME, course)
     assert "1 exercise · about 5 minutes · 3 points; bonus: 1 exercise · about 5 minutes" in building(
-        find(NAME, course)
+        homework
     )
+    assert "<small>1 exercise<br>about 5 minutes<br>3 points + 4 bonus</small>" in homework_cards([homework])
 
 
 CELLS = "moving_average-check", "moving_average-hidden", "why_smooth"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import VERBS, parser
-from autograder.words.commands_page import PAGE, page
+from autograder.cli import GROUPS, VERBS, parser
+from autograder.words.commands_page import FREQUENT, PAGE, page
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "site/instructors.md")]
@@ -17,7 +17,7 @@ TYPED = re.compile(r"(?:^|`)(?:\.venv/bin/)?autograder ([a-z][^`\n#…]*)(?=`|\n
 
 
 def test_the_page_is_what_the_parser_says():
-    path, now = ROOT / PAGE, page(parser(VERBS))
+    path, now = ROOT / PAGE, page(parser(VERBS), GROUPS)
     if not path.exists() or path.read_text(encoding="utf-8") != now:
         path.write_text(now, encoding="utf-8")
         pytest.fail(f"{path} was written anew; look at it")
@@ -26,11 +26,21 @@ def test_the_page_is_what_the_parser_says():
 @pytest.mark.parametrize("name", COMMANDS.choices)
 def test_every_option_has_its_line_of_help_and_is_on_the_page(name):
     part = COMMANDS.choices[name]
-    [section] = re.findall(rf"^## `autograder {name}\b.*?(?=^## |\Z)", page(parser(VERBS)), re.M | re.S)
+    [section] = re.findall(
+        rf"^### {name}\n\n`autograder {name}\b.*?(?=^##|\Z)", page(parser(VERBS), GROUPS), re.M | re.S
+    )
     for action in part._actions:
         assert action.help or not action.option_strings, f"{name} {action.option_strings}"
         if not set(action.option_strings) & {"--help", "--root", "--traceback"}:
             assert all(f"`{option}" in section for option in action.option_strings[-1:])
+
+
+def test_an_option_of_many_commands_is_explained_once():
+    text = page(parser(VERBS), GROUPS)
+    lines = [line for line in text.splitlines() if line.startswith("- `--")]
+    assert text.count("the database of the marks") == 1
+    assert text.index("- `--gradebook URL`") < text.index("\n## ")
+    assert not [line for line in lines if lines.count(line) >= FREQUENT]
 
 
 @pytest.mark.parametrize("name", COMMANDS.choices)

@@ -56,6 +56,13 @@ def test_a_command_of_the_notebook_stays_as_it_is():
     assert cell["source"] == "%timeit 1"
 
 
+def test_an_index_stands_lower_but_not_in_code_formulas_addresses_and_headings():
+    text = "### What h_n is\n\n(B, D_h) and `d_k`, $d_k$, a_name, [x](a_b.html); h·d_k"
+    (cell,) = page({"cell_type": "markdown", "id": "text", "metadata": {}, "source": text})
+    told = "### What h_n is\n\n(B, D<sub>h</sub>) and `d_k`, $d_k$, a_name, [x](a_b.html); h·d<sub>k</sub>"
+    assert cell["source"] == told
+
+
 def test_an_exercise_has_its_number_and_its_place():
     statement = "### 3. What it reads, and says\n\nWrite `f`."
     assert (number_of(statement), anchor(statement)) == ("3", "3-what-it-reads-and-says")

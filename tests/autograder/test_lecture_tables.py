@@ -40,6 +40,16 @@ def test_the_glossary_explains_every_name_of_the_code_once():
         assert len([line for line in lines if line.startswith(f"| `{name.code}` |")]) == 1
 
 
+def test_the_words_of_the_glossary_are_sorted_and_no_letter_is_typed():
+    page = glossary(HAND_WRITTEN, LECTURES)
+    words = re.findall(r"^\| ([^|`$]+) \| .+ \| \[\d\d\]\(lectures", page, re.M)
+    assert len(words) > 70
+    assert words == sorted(words, key=str.casefold)
+    letters = re.findall(r"^\| `\w+` \| ([^|]+) \|", page, re.M)
+    assert len(letters) == len((*AXES, *SIZES, *VALUES))
+    assert all(re.fullmatch(r"\$[^$ᵀ√]+\$", letter) for letter in letters)
+
+
 def test_every_word_of_the_glossary_is_met_in_the_lecture_that_it_names():
     rows = re.findall(r"^\| ([^|]+) \| .+ \| \[\d\d\]\((lectures/\w+)\.ipynb\) \|$", HAND_WRITTEN, re.M)
     assert len(rows) > 70

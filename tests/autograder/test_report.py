@@ -1,5 +1,6 @@
 """The class report says what the class knows and where it goes wrong, and nothing in it can run."""
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -16,7 +17,7 @@ from autograder.marks.records import (
 )
 from autograder.reporting.class_statistics import class_statistics, histogram
 from autograder.reporting.page import render
-from autograder.reporting.prose import prose
+from autograder.reporting.prose import as_written, prose, typeset
 from autograder.reporting.report import report, report_page
 from autograder.reporting.similarity import Pair
 from autograder.source.loading import load, names
@@ -181,13 +182,48 @@ def test_short_texts_get_code_emphasis_and_formulas_and_are_escaped():
         assert prose(words) == words
 
 
-@pytest.mark.parametrize("name", names(ROOT))
-def test_every_formula_of_the_catalogue_is_set(name):
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        ("(B, H, T, d_k) and h_12.", "(B, H, T, $d_{k}$) and $h_{12}$."),
+        ("e^z / s, 10^(−H/3)", "$e^{z}$ / s, $10^{-H/3}$"),
+        ("W_key, bias_ih and dh_0", "`W_key`, `bias_ih` and `dh_0`"),
+        ("t - 1 = -1, i or -i, (0, -inf)", "t − 1 = −1, i or −i, (0, −inf)"),
+        ("the word \"the\", torch's `W`'s", "the word “the”, torch’s `W`’s"),
+        ('("at least")', "(“at least”)"),
+        ("`x[-1] - 'a_b'` and $x_t - -1$", "`x[-1] - 'a_b'` and $x_t - -1$"),
+        ("GPT-2, top-k, 1e-9, a–b", "GPT-2, top-k, 1e-9, a–b"),
+    ],
+)
+def test_what_a_keyboard_cannot_write_is_printed_as_in_a_book(typed, printed):
+    assert typeset(typed) == printed
+    assert prose(typed) == as_written(printed)
+    assert typeset(printed) == printed
+
+
+def test_no_sign_of_a_student_is_exchanged():
+    assert as_written("h_0 isn't -1") == "h_0 isn&#39;t -1"
+
+
+def catalogue(name):
+    """All that the catalogue of a homework says in words."""
     homework = load(ROOT / "solutions" / name)
     words = [text for entry in homework.misconceptions for text in (entry.diagnosis, entry.question)]
     words += [exercise.title for exercise in homework.exercises] + [check.claim for check in homework.checks]
     assert words
-    assert not [text for text in words if "$" in text and "<math" not in prose(text)]
+    return words
+
+
+@pytest.mark.parametrize("name", names(ROOT))
+def test_every_formula_of_the_catalogue_is_set(name):
+    assert not [text for text in catalogue(name) if "$" in typeset(text) and "<math" not in prose(text)]
+
+
+@pytest.mark.parametrize("name", names(ROOT))
+def test_nothing_of_the_catalogue_is_shown_as_it_was_typed(name):
+    for text in catalogue(name):
+        shown = re.sub(r"<(code|math)\b.*?</\1>", "", str(prose(text)))
+        assert not re.search(r"\w_\w|\^|&#3[49];|(?<!\S)-(?!\S)|[ (]-\d", shown), text
 
 
 def test_a_value_is_escaped_unless_a_template_says_otherwise_and_none_may_be_missing(record, homework):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from unittest.mock import Mock
+from urllib.parse import unquote
 
 import pytest
 
@@ -16,14 +17,23 @@ from autograder.cli import main
 from autograder.making.build import build
 from autograder.making.release import release
 from autograder.source.address import Address
-from autograder.source.loading import load
+from autograder.source.loading import load, names
 from autograder.website import site as site_pages
 from autograder.website.mistakes import mistakes
-from autograder.website.model_pages import drawn_files
-from autograder.website.site import ONLY_IN_COLAB, Pages, SiteError, assemble, begin_overviews, make_site
+from autograder.website.model_pages import TAUGHT, drawn_files
+from autograder.website.site import (
+    ONLY_IN_COLAB,
+    Pages,
+    SiteError,
+    assemble,
+    begin_overviews,
+    make_site,
+    unmeasured,
+)
 from course.figures.machines import MACHINES
 
 ROOT = Path(__file__).parents[2]
+HEADING = re.compile(r"^#{2,3} (.+)$", re.M)
 PAGE_BYTES = 2_000_000
 
 
@@ -95,6 +105,48 @@ def test_no_link_of_any_page_leads_nowhere(site, pages):
     assert lost == {}
 
 
+def test_every_link_to_a_part_of_a_page_finds_it(site, pages):
+    lost = {}
+    for name, text in pages.items():
+        links = re.findall(r'<a\b[^>]*?\bhref="([^"#?:]*)#([^"]+)"', text)
+        for page, part in set(links):
+            target = (
+                pages[(site / name).parent.joinpath(page).resolve().relative_to(site).as_posix()]
+                if page
+                else text
+            )
+            if f'id="{unquote(part)}"' not in target:
+                lost.setdefault(name, []).append(f"{page}#{part}")
+    assert lost == {}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "site").glob("*.md")), ids=lambda path: path.stem)
+def test_a_section_that_is_named_is_a_link_and_no_comment_stands_beside_a_command(path):
+    headings = {found for page in (ROOT / "site").glob("*.md") for found in HEADING.findall(page.read_text())}
+    text = path.read_text()
+    assert not headings & set(re.findall(r"(?<![*\w[])\*([^*\n]+)\*(?!\*)", text))
+    assert not re.search(r"`docs/\w+\.md`", text)
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+        assert not re.search(r"\S +# ", block)
+
+
+def test_a_page_without_a_result_is_left_out(site, pages, tmp_path):
+    assert "measured/full_scale.html" not in pages
+    (tmp_path / "some.md").write_text("| `run` | fast | not measured |\n| `walk` | slow | 3 |\n")
+    (tmp_path / "none.md").write_text(
+        "| what | is | seconds |\n|---|---|---|\n| `run` | fast | not measured |\n"
+    )
+    assert unmeasured(str(tmp_path), ["some.md", "none.md"]) == ["none.md"]
+
+
+def test_every_exercise_that_has_known_mistakes_is_a_link_into_its_notebook(pages):
+    for name in names(ROOT):
+        page = pages[f"mistakes/{name}.html"]
+        for exercise in load(ROOT / "solutions" / name).exercises:
+            named = rf'href="([^"]+)"><span [^>]+><code [^>]+><span class="pre">{exercise.name}</span>'
+            assert re.search(named, page)[1].startswith(f"../homeworks/{name}/{name}.html#")
+
+
 def test_the_first_page_leads_to_every_lecture_and_homework_and_shows_its_picture(pages):
     first = pages["index.html"]
     for path in lectures():
@@ -131,16 +183,31 @@ def test_the_readers_navigation_has_one_page_for_instructors_and_one_for_develop
 
 def test_every_drawing_stands_beside_the_source_that_it_quotes(pages):
     files = drawn_files()
-    assert sorted(name for names in files.values() for name in names) == sorted(MACHINES)
-    for file, names in files.items():
+    assert sorted(name for drawn in files.values() for name in drawn) == sorted(MACHINES)
+    for file, drawn in files.items():
         page = pages[f"models/{file}.html"]
-        assert page.count('<div class="live">') == len(names)
-        code = unescape(re.sub("<[^>]+>", "", page[page.index(f'aria-label="course/models/{file}.py"') :]))
-        for name in names:
+        assert page.count('<div class="live">') == len(drawn)
+        source = page[page.index('aria-label="The source"') :]
+        for name in drawn:
             assert escape(MACHINES[name].finding) in page
-            quoted = [box.code for box in MACHINES[name].boxes() if box.file in ("", file)]
-            assert quoted
-            assert all(line in code for line in quoted)
+            assert f'<div id="{name}">' in page
+            for box in MACHINES[name].boxes():
+                quoted = source.partition(f'<p class="file">course/models/{box.file or file}.py</p>')[2]
+                code = re.search(r"<pre>.*?</pre>", quoted, re.S)[0]
+                assert box.code in unescape(re.sub("<[^>]+>", "", code))
+
+
+def test_a_models_page_says_what_it_shows_and_where_it_is_taught(site, pages):
+    cards = (site.with_name(f"{site.name}-source") / "model_cards.html").read_text()
+    order = re.findall(r'href="models/(\w+)\.html"', cards)
+    assert order == list(drawn_files()) == list(TAUGHT)
+    navigation = re.search(r'<nav class="bd-links.*?</nav>', pages["models.html"], re.S)[0]
+    assert re.findall(r'href="models/(\w+)\.html"', navigation) == order
+    assert not re.search(r"<span></span>|<span>[a-z]|[$`']", cards)
+    for file in order:
+        article = re.search(r"<article.*?</article>", pages[f"models/{file}.html"], re.S)[0]
+        assert 'href="../lectures/' in article
+        assert ('href="../building/' in article) is bool(TAUGHT[file][1])
 
 
 def test_every_drawn_module_says_how_to_draw_it():
@@ -158,7 +225,8 @@ def test_a_search_engine_and_a_lost_reader_find_the_site(site, pages):
         assert f"<loc>{address}/{page}</loc>" in found
     assert "_static" not in found
     assert "search.html" not in found
-    assert f'href="{address}/"' in pages["404.html"]
+    for door in ("", "#the-path", "glossary.html", "search.html"):
+        assert f'href="{address}/{door}"' in pages["404.html"]
     assert (site / "_static" / "social.png").is_file()
     for name, text in pages.items():
         pictures = re.findall(r'<meta property="og:image" content="([^"]+)"', text)

@@ -37,6 +37,35 @@ def test_controls_stand_in_columns(page, gates):
     assert len(lefts) == 2
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_menu_stands_beside_its_label(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    results = read_recorded()
+    figure = shown(page, figures.ladder(summaries(results), results[0].floor))
+    apart = """select => {
+      const words = document.createRange();
+      words.selectNode(select.previousSibling);
+      return select.getBoundingClientRect().left - words.getBoundingClientRect().right;
+    }"""
+    menus = figure.locator("label > select").all()
+    assert menus
+    assert all(0 < menu.evaluate(apart) < 12 for menu in menus)
+
+
+def test_a_step_button_rests_at_the_end_and_leaves_the_keys_to_the_slider(page):
+    figure = shown(page, figures.machine("gpt"))
+    back, on = (figure.get_by_role("button", name=name) for name in ("Back", "Next"))
+    dial = figure.get_by_label("build it up")
+    assert on.is_disabled()
+    while back.is_enabled():
+        back.press("Enter")
+    assert dial.input_value() == "1"
+    assert on.is_enabled()
+    page.keyboard.press("ArrowRight")
+    assert dial.input_value() == "2"
+    assert back.is_enabled()
+
+
 def test_a_gate_is_pulled_and_another_row_chooses_the_step(page, gates):
     figure = shown(page, gates)
     cell = figure.locator("rect[style*='ns-resize']").nth(4)  # the forget gate at step 2

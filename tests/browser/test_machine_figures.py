@@ -68,11 +68,21 @@ def test_every_box_answers_the_mouse_and_the_keyboard(page, name):
         assert " ".join(code.split()) in " ".join(by_mouse.split())
 
 
+def test_the_answer_stands_above_the_drawing_and_what_is_to_come_is_pale(page):
+    shown(page, "block")
+    lmf = page.locator(".lmf")
+    assert lmf.locator(".answer").bounding_box()["y"] < lmf.locator(".picture").bounding_box()["y"]
+    lmf.get_by_role("button", name="Build it up from the beginning").click()
+    assert page.get_by_label("build it up").input_value() == "1"
+    opacity = "() => Number(getComputedStyle(document.querySelector('.lmf .part.later')).opacity)"
+    page.wait_for_function(f"0.1 < ({opacity})() && ({opacity})() < 0.3")
+
+
 def test_the_picture_prints_whole_whatever_the_step(page):
     shown(page, "block")
     page.get_by_label("build it up").press("Home")
     opacity = "() => getComputedStyle([...document.querySelectorAll('.lmf .part')].at(-1)).opacity"
-    page.wait_for_function(f"({opacity})() === '0'")
+    page.wait_for_function(f"({opacity})() === '0.14'")
     page.emulate_media(media="print")
     page.wait_for_function(f"({opacity})() === '1'")
 

@@ -20,3 +20,16 @@ def test_a_box_marks_its_line_of_code(page, address, width):
     assert seen
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.faults == []
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_a_box_of_another_file_marks_its_line_there_and_answers_within_the_window(page, address):
+    page.set_viewport_size({"width": 1280, "height": 700})
+    page.goto(f"{address}/models/gpt.html")
+    page.wait_for_selector(".live[data-alive] .lmf svg")
+    for box in page.locator(".tensor").all():
+        box.evaluate("box => box.dispatchEvent(new Event('pointerenter'))")
+        assert len(page.evaluate(MARKED)) == 1
+    page.locator(".lmf svg").first.evaluate("drawing => drawing.scrollIntoView()")
+    answer = page.locator(".beside .answer").first.bounding_box()
+    assert 0 <= answer["y"] <= 700 - answer["height"]

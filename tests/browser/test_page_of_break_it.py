@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from overlaps import OVERLAPS
 
 IS_MEASURED = "figure => figure.getAttribute('aria-busy') === 'false'"
 WIDTH = {"light": 1280, "dark": 400}
@@ -102,7 +103,7 @@ def test_a_weight_is_chosen_and_edited_by_mouse_and_by_key(broken):
     matrix.locator("image").click(position={"x": 0.5 * box["width"], "y": 0.5 * box["height"]})
     row, column = map(int, re.findall(r"\d+", place()))
     assert (row, column) == (pytest.approx(32, abs=1), pytest.approx(32, abs=1))
-    control(broken, "matrix").select_option(label="blocks.0.attention.W_output.weight")
+    control(broken, "matrix").select_option(label="layer 1: W output")
     plus = control(broken, "add to the chosen weight")
     by_key = measured_after(broken, lambda: plus.press("End"))
     assert by_key != whole
@@ -110,6 +111,47 @@ def test_a_weight_is_chosen_and_edited_by_mouse_and_by_key(broken):
     box = plus.bounding_box()
     at = {"x": 0.1 * box["width"], "y": box["height"] / 2}
     assert measured_after(broken, lambda: plus.click(position=at)) != by_key
+
+
+def test_a_cost_below_the_floor_is_explained(broken):
+    picture = broken.locator(".picture").text_content()
+    assert "−0.0" in picture
+    assert "below 0: luck of these 12 stories" in picture
+
+
+def test_what_a_change_costs_is_seen_beside_the_maps_or_below_them(broken):
+    picture = broken.locator(".picture")
+    assert picture.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+    title = picture.locator("text", has_text="bits above the floor").bounding_box()
+    last = picture.locator("[data-part='1.3']").bounding_box()
+    is_beside = title["x"] > last["x"] + last["width"]
+    assert is_beside or 0 < title["y"] - last["y"] - last["height"] < 80
+
+
+def test_the_mark_of_a_weight_stays_in_its_matrix(broken):
+    matrix = broken.locator("[data-part=matrix]")
+    for key in ("ArrowLeft", "ArrowRight"):  # to the last weight, and back to the first
+        matrix.press(key)
+        painted, mark = (matrix.locator(part).last.bounding_box() for part in ("image", "rect"))
+        for at, size in (("x", "width"), ("y", "height")):
+            assert painted[at] - 2 < mark[at]
+            assert mark[at] + mark[size] < painted[at] + painted[size] + 2
+
+
+def test_each_sign_of_a_step_stands_beside_the_middle_of_a_picture_and_nothing_is_off_the_screen(walked):
+    middles = """parts => parts.map(part => part.getBoundingClientRect())
+      .map(({ y, height }) => y + height / 2)"""
+    walked.page.emulate_media(reduced_motion="reduce")  # a sign that glides is not there yet
+    picture, on = walked.locator(".picture"), walked.get_by_role("button", name="Next")
+    for step in range(15):
+        pictures = picture.locator("image").evaluate_all(middles)
+        signs = picture.locator("svg > text[text-anchor=middle]").evaluate_all(middles)
+        assert all(min(abs(sign - each) for each in pictures) < 4 for sign in signs), step
+        assert picture.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+        assert walked.evaluate(OVERLAPS) == [], step
+        if step < 14:
+            on.click()
+    assert on.is_disabled()
 
 
 def test_a_walk_is_stepped_and_asked_by_mouse_and_by_key(walked):

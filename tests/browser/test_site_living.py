@@ -14,7 +14,6 @@ from course.ladder.weights import BLIND, kept
 READY = "[data-ready]"
 NUMBERS = """figure => [...figure.querySelectorAll('.numbers tr')]
   .map(row => [...row.cells].map(cell => cell.textContent))"""
-CHANGED = "([el, was]) => el.innerText !== was && /above/.test(el.innerText)"
 
 
 @pytest.fixture
@@ -50,6 +49,57 @@ def test_a_word_can_be_typed_clicked_and_taken_back(first_page):
     assert story.inner_text() == before
     figure.get_by_role("button", name="candles").click()
     assert "cannot come here" in figure.inner_text()
+
+
+def test_a_word_with_a_capital_is_known_and_a_refused_one_goes_with_the_next_change(first_page):
+    figure, story = first_page.locator(".lmf").first, first_page.locator(".lmf .story")
+    field, before = figure.locator("input[type=text]"), story.inner_text()
+    assert field.get_attribute("autocapitalize") == "none"
+    field.fill("Lamps .")
+    field.press("Enter")
+    assert story.inner_text() == before.replace("…", "lamps . …")
+    for change in (
+        figure.get_by_role("button", name="Take back").click,
+        lambda: figure.locator("select").first.select_option(label="She or he?"),
+    ):
+        field.fill("lampe")
+        field.press("Enter")
+        refusal = figure.get_by_text("no word “lampe”")
+        assert 0 < refusal.bounding_box()["y"] - field.bounding_box()["y"] < 60
+        change()
+        assert refusal.count() == 0
+        assert field.input_value() == ""
+
+
+def test_what_was_written_says_how_and_fades_when_the_setting_changes(first_page):
+    figure = first_page.locator(".lmf").first
+    write = figure.get_by_role("button", name="Let every model continue")
+    write.click()
+    pages = figure.get_by_text("Temperature 1.0, from all words:").locator("..")
+    assert pages.evaluate("pages => getComputedStyle(pages).opacity") == "1"
+    figure.get_by_label("temperature").press("ArrowLeft")
+    assert float(pages.evaluate("pages => getComputedStyle(pages).opacity")) < 0.7
+    figure.get_by_label("method").select_option(label="top-k")
+    write.click()
+    written = figure.get_by_text("Temperature 0.9, top-k, k = 5:").locator("..")
+    assert written.evaluate("pages => getComputedStyle(pages).opacity") == "1"
+    figure.locator(".lmf-row button").nth(1).click()
+    assert figure.get_by_text("Temperature 0.9").count() == 0
+
+
+def test_no_sign_of_the_first_figure_is_struck_out_or_raw(first_page):
+    figure = first_page.locator(".lmf").first
+    figure.locator("select").first.select_option(label="Close the bracket")
+    struck = "texts => texts.filter(text => getComputedStyle(text).textDecorationLine !== 'none').length"
+    assert figure.locator(".picture text").evaluate_all(struck) == 0
+    figure.get_by_label("temperature").press("Home")
+    for _ in range(5):
+        figure.get_by_role("button", name="Let every model continue").click()
+        assert "</s>" not in figure.inner_text()
+    field = figure.locator("input[type=text]")
+    field.fill("(end)")
+    field.press("Enter")
+    assert "The story cannot end here" in figure.inner_text()
 
 
 def test_every_rung_writes_on(first_page):

@@ -233,3 +233,14 @@ def test_the_heading_of_the_search_page_stands_where_others_do(page, address):
             place = page.locator(heading).bounding_box()
             places.append([round(place[side]) for side in ("x", "y", "height")])
         assert places[0] == places[1]
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_on_a_phone_each_message_is_a_block_and_its_meaning_is_on_the_screen(page, address):
+    page.set_viewport_size({"width": WIDE[0], "height": 800})
+    page.goto(f"{address}/messages.html", wait_until="load")
+    assert page.locator("td .message").count() > 20
+    assert page.locator("td:first-child br").count() == 0
+    ends = """[...document.querySelectorAll('article tr > :nth-child(2)')].map(
+      cell => cell.getBoundingClientRect().right)"""
+    assert max(page.evaluate(ends)) <= WIDE[0]

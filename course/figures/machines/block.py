@@ -22,7 +22,9 @@ BLOCK = Machine(
                 Region("post-norm (2017)", (LEFT - 0.6, -0.6), (LEFT + 2.4, 8.3)),
                 Region("pre-norm (today)", (RIGHT - 0.6, -0.6), (RIGHT + 2.4, 8.3)),
                 Box("x", "x", "B T D", (LEFT, 0), "residual", POST_ATTENTION, "x"),
+                Line(("x", (LEFT, 1.4)), has_head=False),
                 Box("pre_x", "x", "B T D", (RIGHT, 0), "residual", PRE_ATTENTION, "x"),
+                Line(("pre_x", (RIGHT, 1.4)), has_head=False),
             ),
         ),
         Step(

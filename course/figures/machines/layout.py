@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -138,13 +138,21 @@ class Drawing:
     def line(self, step: int, line: Line) -> dict[str, Any]:
         points = self.points(line)
         return {
-            "step": step,
+            "step": min([step, *self.leaving(points)]),
             "role": line.role,
             "path": rounded_path(points),
             "head": head(points[-2], points[-1]) if line.has_head else "",
             "dashed": line.is_dashed,
             "label": self.label(line),
         }
+
+    def leaving(self, points: Sequence[Place]) -> Iterator[int]:
+        """The steps in which other lines leave a line of these corners between its ends."""
+        for step, part in self.machine.parts():
+            if isinstance(part, Line) and not isinstance(part.path[0], str):
+                start = self.pixel(part.path[0])
+                if any(lies_between(start, *stretch) for stretch in pairwise(points)):
+                    yield step
 
     def label(self, line: Line) -> dict[str, Any] | None:
         """The text beside a line, if it has one, and where it stands."""
@@ -170,6 +178,11 @@ class Drawing:
         return [
             corner for i, corner in enumerate(corners) if i == 0 or math.dist(corner, corners[i - 1]) > 0.5
         ]
+
+
+def lies_between(place: Place, start: Place, end: Place) -> bool:
+    """Whether a place lies on a level or upright line."""
+    return all(min(a, b) - 0.5 < at < max(a, b) + 0.5 for at, a, b in zip(place, start, end, strict=True))
 
 
 def edge(rectangle: tuple[float, float, float, float], centre: Place, towards: Place) -> Place:

@@ -1,11 +1,11 @@
-"""Self-attention of three words: the second one asks."""
+"""Self-attention of three words: the last one asks, and may look at all of them."""
 
 from course.figures.machines.description import Box, Line, Machine, Sign, Step
 
 QUERY = "q = split_heads(self.W_query(query), self.n_heads)"
 KEY = "k = split_heads(self.W_key(key), self.n_heads)"
 VALUE = "v = split_heads(self.W_value(value), self.n_heads)"
-WORDS = ("nora", "lit", "lamps")
+WORDS = ("students", "opened", "their")
 ROWS = (4.75, 2.7, 0.65)
 KEY_ROWS, VALUE_ROWS = (4.35, 2.7, 1.05), (5.2, 1.9, 0.2)
 
@@ -39,20 +39,20 @@ def value(i: int) -> tuple[Box | Line, ...]:
 QUERIES_KEYS_VALUES = Machine(
     title="Queries, keys and values of three words",
     finding=(
-        "The second word's query meets every key; the values are mixed by what comes out, and never compared."
+        "The third word's query meets every key; the values are mixed by what comes out, and never compared."
     ),
     file="multi_head_attention",
-    sizes={"T": 3, "D": 4, "d_k": 4},
+    sizes={"T": 3, "D": 8, "d_k": 4},
     pitch=(100, 76),
     steps=(
         Step(
-            "Three words, each a row of the residual stream. Follow the "
-            "second: what does it take from the others?",
+            "Three words, each a row of the residual stream. Follow the third, "
+            "which may look at all of them: what does it take from the others?",
             (*word(1), *word(2), *word(3)),
         ),
         Step(
             "It asks. Its row times W_q is its query.",
-            (*asked(2, "q", "W_q", 3.5, "query", QUERY),),
+            (*asked(3, "q", "W_q", -0.65, "query", QUERY),),
         ),
         Step(
             "Every word says what it can be asked for: its row times W_k is its key.",
@@ -60,13 +60,13 @@ QUERIES_KEYS_VALUES = Machine(
         ),
         Step(
             "One dot product of the query with each key. Divided by √d_k "
-            "they are the scores of the second word.",
+            "they are the scores of the third word.",
             (
                 *(Sign(f"dot{i}", "·", (2.05, KEY_ROWS[i - 1])) for i in (1, 2, 3)),
                 *(Line((f"k{i}", f"dot{i}"), "", "key") for i in (1, 2, 3)),
-                Line(("q2", (2.05, 3.5), "dot1"), "", "query"),
-                Line(("q2", (2.05, 3.5), "dot2"), "", "query"),
-                Line(("dot2", "dot3"), "", "query"),
+                Line(("q3", (2.05, -0.65), "dot3"), "", "query"),
+                Line(("dot3", "dot2"), "", "query"),
+                Line(("dot2", "dot1"), "", "query"),
                 Box(
                     "scores",
                     "scores",
@@ -74,7 +74,7 @@ QUERIES_KEYS_VALUES = Machine(
                     (3.05, 2.7),
                     "query",
                     "scores = dot_scores(query, key) / math.sqrt(query.shape[-1])",
-                    "scores[0, 0, 1]",
+                    "scores[0, 0, 2]",
                     "attention",
                     words=("s_1", "s_2", "s_3"),
                 ),
@@ -84,7 +84,7 @@ QUERIES_KEYS_VALUES = Machine(
             ),
         ),
         Step(
-            "The softmax makes them fractions of one: how much the second word looks at each.",
+            "The softmax makes them fractions of one: how much the third word looks at each.",
             (
                 Box(
                     "weights",
@@ -93,7 +93,7 @@ QUERIES_KEYS_VALUES = Machine(
                     (4.35, 2.7),
                     "query",
                     "weights = attention_weights(scores, mask)",
-                    "weights[0, 0, 1]",
+                    "weights[0, 0, 2]",
                     "attention",
                     words=("α_1", "α_2", "α_3"),
                 ),
@@ -105,7 +105,7 @@ QUERIES_KEYS_VALUES = Machine(
             (*value(1), *value(2), *value(3)),
         ),
         Step(
-            "The second word gets the average of the values, by its weights. The "
+            "The third word gets the average of the values, by its weights. The "
             "others ask in the same way, at the same time.",
             (
                 Sign("sum", "Σ", (5.2, 2.7)),
@@ -115,12 +115,12 @@ QUERIES_KEYS_VALUES = Machine(
                 Line(("v2", (5.2, 1.9)), "", "value", has_head=False),
                 Box(
                     "z",
-                    "z_2",
+                    "z_3",
                     "d_k",
                     (5.95, 2.7),
                     "value",
                     "return weights @ value, weights",
-                    "returned[0][0, 0, 1]",
+                    "returned[0][0, 0, 2]",
                     "attention",
                 ),
                 Line(("sum", "z"), "", "value"),

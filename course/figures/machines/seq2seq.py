@@ -8,7 +8,7 @@ SUMMARY = "return EncodedSource(memory, mask, tuple(self._first_state(part) for 
 TARGET = "x = self.dropout(self.embedding(tokens))"
 HIDDEN = "hidden, state = self.network(x, encoded.state if state is None else state)"
 LOGITS = "return self.output(self.dropout(hidden)), state, weights"
-SOURCE_WORDS, TARGET_WORDS = ("le", "chat", "dort"), ("<s>", "the", "cat")
+SOURCE_WORDS, TARGET_WORDS = ("the", "cat", "sleeps"), ("<s>", "le", "chat")
 
 
 def reading(i: int) -> tuple[Box | Line, ...]:
@@ -24,7 +24,7 @@ def reading(i: int) -> tuple[Box | Line, ...]:
 
 def writing(t: int, before: str) -> tuple[Box | Line, ...]:
     """What the decoder reads at step t, its state, and its scores for the next word."""
-    x = 3.35 + 0.95 * (t - 1)
+    x = 3.48 + 0.95 * (t - 1)
     return (
         Box(f"y{t}", f"y_{t - 1}", "B d", (x, 0), "input", TARGET, "x[:, 0]", words=(TARGET_WORDS[t - 1],)),
         Box(f"s{t}", f"s_{t}", "B D", (x, 1.25), "state", HIDDEN, "hidden[:, 0]"),
@@ -44,20 +44,20 @@ SEQ2SEQ = Machine(
     steps=(
         Step(
             "The encoder reads the source word by word, as any recurrent network does. It predicts nothing.",
-            (Region("encoder", (-0.42, -0.8), (2.07, 1.8)), *reading(1), *reading(2), *reading(3)),
+            (Region("encoder", (-0.42, -0.8), (2.13, 1.8)), *reading(1), *reading(2), *reading(3)),
         ),
         Step(
             "Its last state is the summary c, and the first state of the "
             "decoder. Nothing else of the source gets through.",
             (
-                Box("s0", "c = s_0", "B D", (2.5, 1.25), "state", SUMMARY, "returned.state[0][-1]"),
+                Box("s0", "c = s_0", "B D", (2.6, 1.25), "state", SUMMARY, "returned.state[0][-1]"),
                 Line(("h3", "s0"), "", "key"),
             ),
         ),
         Step(
             "The decoder is a language model that begins in this state. "
             "It reads <s> and scores the first word.",
-            (Region("decoder", (2.93, -0.8), (5.67, 3.05)), *writing(1, "s0")),
+            (Region("decoder", (3.06, -0.8), (5.8, 3.05)), *writing(1, "s0")),
         ),
         Step(
             "Its next input is the first word of the target: the right one "

@@ -5,7 +5,7 @@ from course.figures.machines.description import Box, Line, Machine, Region, Sign
 SOURCE = "x = self.dropout(self.embedding(source))"
 MEMORY = "memory, last = self.network(x, mask=mask)"
 HIDDEN = "hidden, state = self.network(x, encoded.state if state is None else state)"
-WORDS = ("le", "chat", "dort")
+WORDS = ("the", "cat", "sleeps")
 
 
 def reading(i: int) -> tuple[Box | Line, ...]:
@@ -51,7 +51,7 @@ SEQ2SEQ_ATTENTION = Machine(
                     "input",
                     "x = self.dropout(self.embedding(tokens))",
                     "x[:, 0]",
-                    words=("the",),
+                    words=("le",),
                 ),
                 Box("s", "s_t", "B D", (4.7, 1.25), "query", HIDDEN, "hidden[:, 0]"),
                 Line(("y", "s"), "", "input"),

@@ -144,3 +144,11 @@ def test_words_stand_on_the_diagonal_only_where_no_word_looks_to_its_right():
     ):
         data = {"weights": weights, "queries": ["a", "b"], "keys": keys}
         assert call("attention", "isCausal", data) == expected
+
+
+@pytest.mark.parametrize("start", [(2, 0), (0, 3), (-1, 0)])
+def test_a_map_cannot_open_at_a_head_or_a_query_that_is_not_there(start):
+    maps = torch.full((2, 3, 3), 1 / 3)
+    assert figures.attention(maps, ["a", "b", "c"], start=(1, 2)).data["start"] == (1, 2)
+    with pytest.raises(ValueError, match="one of 2 heads and one of 3 queries"):
+        figures.attention(maps, ["a", "b", "c"], start=start)

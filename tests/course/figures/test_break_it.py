@@ -142,3 +142,16 @@ def test_a_story_that_is_too_short_is_refused(model, language):
     stories = language.sample(3, torch.Generator().manual_seed(5))
     with pytest.raises(ValueError, match="at least 26 words"):
         figures.break_it(model, language, type(stories)(stories.tokens[:, :9], stories.mask[:, :9]))
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("blocks.0.attention.W_query.weight", "layer 1: W_query"),
+        ("blocks.1.feed_forward.expand.weight", "layer 2: W_expand"),
+        ("embedding.weight", "embedding"),
+    ],
+)
+def test_a_matrix_has_the_name_that_the_maps_and_the_walk_give_it(figure, tmp_path, name, expected):
+    assert evaluate(figure, f"figure.title({name!r})", tmp_path) == expected

@@ -1,5 +1,7 @@
 """A drawn machine says what the course's own models do: its lines of code and its shapes."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from in_models import MODELS, shapes
@@ -8,7 +10,7 @@ from in_node import evaluate, needs_node
 from course import figures
 from course.figures.machines import MACHINES
 from course.figures.machines.description import Box, Line, Region, Sign, size_of
-from course.figures.machines.layout import Drawing
+from course.figures.machines.layout import Drawing, lies_between
 from course.models import (
     GPT,
     BERTConfig,
@@ -183,6 +185,26 @@ def test_no_box_lies_on_another(name):
             assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
 
 
+@pytest.mark.parametrize("name", MACHINES)
+def test_no_line_begins_where_nothing_is_drawn_yet(name):
+    machine = MACHINES[name]
+    drawing = Drawing(machine, machine.with_sizes())
+    drawn = [
+        (drawing.line(step, part)["step"], part) for step, part in machine.parts() if isinstance(part, Line)
+    ]
+    for step, line in drawn:
+        if isinstance(line.path[0], str):
+            continue
+        start = drawing.pixel(line.path[0])
+        crossed = [
+            first
+            for first, other in drawn
+            if other is not line
+            and any(lies_between(start, *stretch) for stretch in pairwise(drawing.points(other)))
+        ]
+        assert not crossed or min(crossed) <= step, line
+
+
 @needs_node
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -193,7 +215,7 @@ def test_no_box_lies_on_another(name):
     ],
 )
 def test_a_subscript_stands_lower(text, expected, tmp_path):
-    assert evaluate(figures.machine("rnn"), f"figure.pieces({text!r})", tmp_path) == expected
+    assert evaluate(figures.machine("rnn"), f"figure.default.pieces({text!r})", tmp_path) == expected
 
 
 @needs_node

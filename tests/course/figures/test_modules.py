@@ -58,6 +58,12 @@ def test_a_file_is_tied_to_the_others_in_one_place(name):
     assert len(text) > len(own_text(name)) > 0.9 * len(text)
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_text_field_is_the_frames_own(name):
+    """In which a telephone writes no capitals; see `field`."""
+    assert 'type: "text"' not in (FOLDER / f"{name}.mjs").read_text(encoding="utf-8")
+
+
 @needs_eslint
 def test_a_linter_finds_nothing_new_in_the_modules():
     found = subprocess.run([ESLINT, "."], cwd=ROOT, capture_output=True, text=True, timeout=300)

@@ -20,10 +20,11 @@ WALKED = """await (async () => {{
   const weights = await figure.tensors(data.parcel), tokens = data.beginnings[{story}].tokens;
   const reader = figure.transformer(weights, data.parcel.sizes)();
   reader(tokens);
-  const told = ({{ name, rows, columns, values, rowNames, reads }}) => {{
+  const told = ({{ name, letters, rows, columns, values, rowNames, reads }}) => {{
     const asked = (_, place) => reads(Math.floor(place / columns), place % columns);
     const numbers = [...values];
-    return {{ name, rows, columns, values: numbers, names: rowNames, reads: reads && numbers.map(asked) }};
+    const made = reads && numbers.map(asked);
+    return {{ name, letters, rows, columns, values: numbers, names: rowNames, reads: made }};
   }};
   return figure.walk(weights, reader, tokens, data.words, {at})
     .map(({{ title, parts }}) => [title, parts.filter((part) => part.name).map(told)]);
@@ -85,9 +86,9 @@ def computed(model, tokens, *, t, layer, head):
     return {
         "norm": at_t, "query": {"q": q[:, t], "n": at_t["n"], "W_query": attention.W_query.weight},
         "turn": {"q": q[head, t], "q′": turned}, "scores": shares, "weights": shares,
-        "values": shares | {"z": a @ v[head]},
+        "values": shares | {"c": a @ v[head]},
         "heads": {"W_output": attention.W_output.weight, "o": at_t["o"],
-                  "z": (attention.weights(n, n, n, is_causal=True)[0] @ v)[:, t]},
+                  "c": (attention.weights(n, n, n, is_causal=True)[0] @ v)[:, t]},
         "add": at_t, "norm_again": at_t,
         "expand": at_t | {"W_expand": mlp.expand.weight}, "gelu": at_t,
         "contract": at_t | {"W_contract": mlp.contract.weight}, "add_again": at_t,
@@ -114,6 +115,15 @@ def test_every_number_of_every_step_is_torchs(figure, twin, tmp_path, layer, hea
             numbers = torch.tensor(part["values"], dtype=torch.float)
             torch.testing.assert_close(numbers, wanted.detach().flatten(), atol=1e-4, rtol=1e-4)
             assert part["rows"] * part["columns"] == len(numbers), (title, name)
+
+
+@needs_node
+def test_no_letter_means_two_things(figure, tmp_path):
+    sizes = {}
+    for parts in walked(figure, tmp_path, t=10, layer=0, head=1).values():
+        for name, part in parts.items():
+            sizes.setdefault(name, set()).add(part["letters"].removeprefix("H × "))  # of one head, or of all
+    assert {name: found for name, found in sizes.items() if len(found) > 1} == {}
 
 
 @needs_node
@@ -150,7 +160,7 @@ def test_what_is_outlined_as_the_source_of_a_number_makes_it(figure, tmp_path):
         torch.testing.assert_close(number, key @ query / len(query) ** 0.5)
     for number, (weight, value) in sources("values", "a V"):
         torch.testing.assert_close(number, (weight * value)[0])
-    for number, (along,) in sources("values", "z"):
+    for number, (along,) in sources("values", "c"):
         torch.testing.assert_close(number, along.sum())
     for number, terms in sources("add", "y"):
         torch.testing.assert_close(number, sum(terms)[0])
