@@ -603,7 +603,7 @@ figures.rungs("Transformer")
 # %% [markdown]
 # ## Where the answer is found
 #
-# How does the span finder know which of two places is meant? Here is its answer to a new question, about a passage in which one person puts two things in two places. The first word of the answer has to find out two things: what is asked for, and what stands here. For each, take the one head, of all layers, that looks there most:
+# How does the span finder know which of two places is meant? Here is its answer to *where is the book ?*, about *ben put the red lamp near my window . ben put the green book on a chair .* The first word of the answer must find two things: what is asked for, and what was put in this place. For each of the two, here is the one head, of all layers, that looks there most:
 
 # %%
 from course.models import attention_maps
@@ -632,7 +632,7 @@ figures.attention(
 )
 
 # %% [markdown]
-# In the first head *on* and *near*, with which the two places begin, look both at the thing that is asked for. In the second only *on* finds the same thing again, right before it: here question and sentence agree, and here the answer begins. (That a head looks there is evidence, not proof. Lecture 13 ablates heads to find out.)
+# The two places begin with *on* and *near*. In the first head both look at the thing that is asked for. In the second only *on* finds the same thing again, right before it: here question and sentence agree, and here the answer begins. (That a head looks there is evidence, not proof. Lecture 13 ablates heads to find out.)
 #
 # ## Encoder against decoder
 #
