@@ -82,9 +82,15 @@ def smoothed(values: Sequence[float], share: float = 0.02) -> np.ndarray:
 
 
 def loss_curves(
-    losses: Mapping[str, Sequence[float]], floor: float | None = None, unit: str = "nats per token"
+    losses: Mapping[str, Sequence[float]],
+    floor: float | None = None,
+    unit: str = "nats per token",
+    colours: Mapping[str, str] | None = None,
 ) -> Picture:
-    """Training loss against the step, one line per model, smoothed; the floor as a dotted line."""
+    """Training loss against the step, one line per model, smoothed; the floor as a dotted line.
+
+    colours: model → its colour, for a model that has one in all pictures of a page.
+    """
     check_series(losses, "losses")
     ends = ", ".join(f"{name} ends at {smoothed(values)[-1]:.2f}" for name, values in losses.items())
     picture = Picture(
@@ -93,7 +99,9 @@ def loss_curves(
     )
     axes = picture.panel()
     for index, (name, values) in enumerate(losses.items()):
-        axes.plot(range(1, len(values) + 1), smoothed(values), label=name, **line_style(index))
+        style = line_style(index)
+        style["color"] = (colours or {}).get(name, style["color"])
+        axes.plot(range(1, len(values) + 1), smoothed(values), label=name, **style)
     if floor is not None:
         axes.axhline(floor, color=GREY, linestyle=":", label="floor")
     axes.set(xlabel="step", ylabel=unit)

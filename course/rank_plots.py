@@ -17,8 +17,8 @@ def by_rank(before: Mapping[str, Tensor], after: Mapping[str, Mapping[str, Tenso
     """Distributions after each sampler: a panel per context, a row per sampler, likely tokens on the left.
 
     `before[context]` and `after[sampler][context]` are logits (V,). Blue tokens gain probability, red ones
-    lose it, grey ones are removed. Each row ends in the number of tokens left, the probability that they had
-    before, and the entropy after.
+    lose it, the darkest by a factor of eight or more; grey ones are removed. Each row ends in the number of
+    tokens left, the probability that they had before, and the entropy after.
     """
     check_series({name: list(of) for name, of in after.items()}, "after")
     told = "; ".join(
@@ -37,8 +37,9 @@ def by_rank(before: Mapping[str, Tensor], after: Mapping[str, Mapping[str, Tenso
         axes.pcolormesh(edges + 1, np.arange(len(rows) + 1), np.ma.stack(rows), cmap=shades, vmin=-3, vmax=3)
         axes.set_yticks(np.arange(len(rows)) + 0.5, after if index == 1 else [""] * len(rows))
         axes.set(xscale="log", title=context, xlabel="rank of the token", ylim=(len(rows), 0))
-        for row, of in enumerate(after.values()):
-            axes.annotate(_left(logits, of[context]), (1.02, row + 0.5), xycoords=("axes fraction", "data"),
+        beside = [_left(logits, of[context]) for of in after.values()]
+        for row, text in enumerate(["left · before · entropy", *beside], start=-1):
+            axes.annotate(text, (1.02, row + 0.5), xycoords=("axes fraction", "data"),
                           va="center", color=GREY, fontsize=8)  # fmt: skip
     return picture
 

@@ -443,8 +443,9 @@ question = "What fraction of the three-word histories of the second half occurre
 figures.prediction(question, shares[2], unit="%")
 
 # %%
-for length in (1, 3, 8):
-    print(f"histories of {length} word{'s' if length > 1 else ' '}: {shares[length - 1]:.0%} seen before")
+for length in (1, 3, 8, 50):
+    seen_before = share_seen_before(length)
+    print(f"histories of {length:2} word{'s' if length > 1 else ' '}: {seen_before:.0%} seen before")
 
 # %%
 drawing, axes = plt.subplots(figsize=(5, 2.6))
@@ -458,12 +459,12 @@ figures.still(
 )
 
 # %% [markdown]
-# (Why does the curve not fall to zero? This documentation repeats whole passages. Nearly as many histories of fifty words recur:)
-
-# %%
-print(f"8 words: {shares[-1]:.0%} seen before   50 words: {share_seen_before(50):.0%}")
-
-# %% [markdown]
+# <details><summary>Why does the curve not fall to zero?</summary>
+#
+# This documentation repeats whole passages: nearly as many histories of fifty words recur as of eight.
+#
+# </details>
+#
 # The chain rule is exact but, with counts alone, useless: it conditions on the whole history, and most long histories
 # have never occurred before. The next lecture conditions on less.
 #

@@ -209,8 +209,12 @@ new = [mle(word, (context,)) for context, word in ngrams("the dog ran", 2)]
 print([round(factor, 2) for factor in new], "product:", math.prod(new))
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Zero, for a perfectly good sentence, because *dog ran* did not happen to occur. Its logarithm is $-\infty$, and one such
 # word makes the average over a million others infinite too.
+#
+# </details>
 #
 # **Predict, then run.** Is that bad luck, or the rule? In lecture 01 most histories of three words were new. And pairs?
 # What fraction of the bigrams in the second half of the documentation never occur in the first half?

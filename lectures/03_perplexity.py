@@ -86,9 +86,13 @@ figures.prediction(
 round(2 ** entropy(digits), 4), round(2 ** entropy(operator), 4)
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # The perplexity is 52.6. To compute it by hand: each of the three requests has two bits, and in a quarter of the cases
 # a name has $\log_2 120{,}000 \approx 16.87$ bits, so $H = \tfrac34 \cdot 2 + \tfrac14 \cdot 16.87 = 5.72$ and
 # $2^{5.72} = 52.6$.
+#
+# </details>
 
 # %%
 by_hand = 3 / 4 * 2 + 1 / 4 * math.log2(120_000)
@@ -355,9 +359,13 @@ for name, model in models.items():
     print(f"{name:8} sing {cost['sing']:5.2f} bits, sings {cost['sings']:5.2f} bits")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # All n-gram models find *sings* likelier. The only noun that they see is *river*, if any; *girls* is too far back. The
 # language itself gives *sings* no probability at all, which costs infinitely many bits; choose the floor above, and its
 # bar runs off the top.
+#
+# </details>
 #
 # ## Is the better model better at work?
 #

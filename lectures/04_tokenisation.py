@@ -622,9 +622,7 @@ figures.still(
 # ## The ladder
 #
 # The stories of this course come in words, but they can be written as text. The number of bits for a whole story can then be compared with the floor,
-# whatever the tokenizer: divide by the same number of words. All three models look five tokens back.
-#
-# **Predict, then run.** Which tokens bring the model nearest to the floor: characters, pieces or words?
+# whatever the tokenizer: divide by the same number of words. Here is how one begins:
 
 # %%
 from course.data.story_language import StoryLanguage
@@ -636,6 +634,9 @@ written = [language.read(tokens) + "\n" for tokens in train.tokens]  # \n is the
 judged = [language.read(tokens) + "\n" for tokens in test.tokens]
 n_words = int(test.mask[:, 1:].sum())
 judged[0][:70]
+
+# %% [markdown]
+# All three models look five tokens back. **Predict, then run.** Which tokens bring the model nearest to the floor: characters, pieces or words?
 
 
 # %%

@@ -84,6 +84,12 @@ figures.machine("feedforward")
 # %% [markdown]
 # **A question:** the window gets one word longer. Which boxes grow, and which matrices with them?
 #
+# <details><summary>Answer</summary>
+#
+# The window, its embeddings and $\mathbf{e}$ grow by one word. With $\mathbf{e}$ the two matrices that read it get $d$ more columns, $\mathbf{W}$ and $\mathbf{A}$. $\mathbf{E}$, $\mathbf{h}$, $\mathbf{U}$ and the logits stay as they are.
+#
+# </details>
+#
 # ## The smallest possible one
 #
 # Take five words ($V = 5$), $d = 2$, $D = 4$ and $N = 3$. No two of these sizes are equal, so a wrong axis shows.
@@ -433,7 +439,8 @@ assert saturated["a good run"] < min(saturated["too large a start"], saturated["
 known = language.vocabulary.words
 shown_words = "nora emma ben girl boy girls boys river mill sings sing boots hats"
 shown = [known.index(word) for word in shown_words.split()]
-figures.training_run(runs, known, shown=shown, floor=floor.cross_entropy)
+last_first = dict(reversed(runs.items()))  # the question is about the last
+figures.training_run(last_first, known, shown=shown, floor=floor.cross_entropy)
 
 # %% [markdown]
 # The loss alone tells little at first: after a dozen steps the third run's is even lower than the second's. But within
@@ -554,13 +561,16 @@ def bits_where(model, chosen: Tensor) -> float:
     return (losses[chosen].mean() / math.log(2)).item()
 
 
-print("bits per token, five words before fraction  6-gram  network   true model")
+print(f"{'five words before':25} fraction   6-gram  network   true model   (bits per token)")
 seen_at = {"seen more than 20 times": times > 20, "seen 1 to 20 times": (times > 0) & (times <= 20)}
 for name, chosen in (seen_at | {"never seen": times == 0}).items():
     chosen = chosen & is_real
     columns = [bits_where(each, chosen) for each in (six_gram, wider, language)]
     share = (chosen.sum() / is_real.sum()).item()
-    print(f"{name:33} {share:6.0%}" + "".join(f"{bits:9.2f}" for bits in columns))
+    print(
+        f"{name:25} {share:8.0%}"
+        + "".join(f"{bits:{width}.2f}" for bits, width in zip(columns, (9, 9, 13), strict=True))
+    )
 
 # %% [markdown]
 # (Compare within a row: the rows hold different words, and some words are easier for every model.) Where the five words
@@ -612,7 +622,7 @@ with torch.no_grad():
     paid, truth = (target_nll(each(inputs), following) for each in (models[8], language))
 above = bits_by_kind(paid, truth, test_stories, language)
 print("bits above the floor where this kind of word came next:")
-print(", ".join(f"{kind} {value:z.2f}" for kind, value in above.items()))
+print("\n".join(f"{value:z.2f}  {kind}" for kind, value in above.items()))
 assert min(above["things"], above["names"], above["she, he"]) > 3 * above["verbs"]
 
 # %% [markdown]

@@ -169,8 +169,12 @@ dL_dW = dL_dz @ dz_dW  # (1, 6)
 print("dL/dz", dL_dz, "\ndL/dW", dL_dW)
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Three are negative. The weight of $x_1$ for the third word should grow. So should the weights of $x_2$ for the two other words, because $x_2$ is negative, and a larger weight
 # makes their logits smaller.
+#
+# </details>
 #
 # Now multiply the symbols. In $\frac{\partial L}{\partial z_j} = \sum_i -\frac{y_i}{\hat y_i} \frac{\partial \hat y_i}{\partial z_j}$ every $\hat y_i$ cancels:
 #
@@ -454,8 +458,14 @@ assert torch.allclose(to_scaled, arriving @ jacobian_by_nudging(lambda x: x / x.
 print(f"{to_centred.sum().abs():.6f} and {(to_scaled * row / size).sum().abs():.6f}")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Both are zero. Raising a whole row changes nothing once the mean is subtracted, and stretching it changes nothing once
-# it is divided by its size, so no gradient points that way. A *layer norm* (lecture 14) applies the two steps one after
+# it is divided by its size, so no gradient points that way.
+#
+# </details>
+#
+# A *layer norm* (lecture 14) applies the two steps one after
 # the other, then a gain and a bias for each number. Homework 2 asks for its backward pass, as a bonus, in which both
 # means occur.
 
@@ -475,13 +485,19 @@ print(f"{to_centred.sum().abs():.6f} and {(to_scaled * row / size).sum().abs():.
 # | $\mathbf{a} = \mathbf{W}\mathbf{e}$ | $d\mathbf{W} = d\mathbf{a}^\top \mathbf{e}$, $\quad d\mathbf{e} = d\mathbf{a}\, \mathbf{W}$ | (D, Nd), (B, Nd) |
 # | $\mathbf{e} = [\mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}; \mathbf{E}\mathbf{x}]$ | each piece of $d\mathbf{e}$ is **added** to its word's column of $d\mathbf{E}$ | (d, V) |
 #
-# Here is the forward pass once more; the backward pass follows the same lines in reverse.
+# Here is the forward pass once more. Read it from the top down: $d\mathbf{z}$ belongs to the box $z$, $d\mathbf{h}$ to $h$, $d\mathbf{e}$ to $e$. The dashed lines are not in the table.
 
 # %%
 figures.machine("feedforward")
 
 # %% [markdown]
 # **A question:** with the direct connections of the paper (lecture 05: a matrix from $\mathbf{e}$ straight to the logits), along how many paths does a gradient come back to the embeddings, and what happens where they meet?
+#
+# <details><summary>Answer</summary>
+#
+# Along two: through $\mathbf{U}$, the $\tanh$ and $\mathbf{W}$, and past the hidden layer through the direct matrix. They meet at $\mathbf{e}$, where the two gradients are added. Only then is the sum cut into pieces, one for each word of the window.
+#
+# </details>
 
 
 # %%

@@ -107,13 +107,13 @@ states[-1], swapped[-1]
 # The last state has seen all five words, and their order matters.
 #
 # **Predict, then run.** How many numbers are in $W$, $U$ and $R$ together? How many more are needed for a text of a
-# thousand words? And how many more does the window model of lecture 05 need, whose first matrix has $D \cdot n \cdot
-# d_x$ of them?
+# thousand words? And how many more does the window model of lecture 05 need, whose first matrix has $D \cdot N \cdot
+# d_x$ of them for a window of $N$ words?
 
 # %%
 recurrent = W.numel() + U.numel() + R.numel()
-for n in (5, 1000):
-    print(f"{n:4} words: recurrent {recurrent}, window {D * n * d_embedding + V * D}")
+for N in (5, 1000):
+    print(f"{N:4} words: recurrent {recurrent}, window {D * N * d_embedding + V * D}")
 thousand = torch.randn(1000, d_embedding, generator=generator)
 print("the state after 1000 words:", states_of(thousand)[-1].shape)
 
@@ -132,6 +132,12 @@ figures.machine("rnn")
 
 # %% [markdown]
 # **A question:** how many arrows lie between the first word and the last prediction, and how many of them are $U$?
+#
+# <details><summary>Answer</summary>
+#
+# Five in the drawing: one $W$, three $U$ and one $R$. For a text of $T$ words $T + 1$, of which $T - 1$ are the same $U$: what happens to a gradient on that way is lecture 08.
+#
+# </details>
 #
 # ## The same in tensors
 #
@@ -242,8 +248,13 @@ for first in ("harry", "ron", "and"):
 assert [write("harry", 5), write("ron", 5)] == sentences
 
 # %% [markdown]
-# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and saw*; the state can. After a beginning
-# that it has never seen, the model has no teacher to correct it. Lecture 10 returns to this difference between training and generating.
+# <details><summary>Answer</summary>
+#
+# The last word of each sentence depends on the first, four words away: a trigram cannot tell the two apart after *and saw*; the state can.
+#
+# </details>
+#
+# After a beginning that it has never seen, the model has no teacher to correct it. Lecture 10 returns to this difference between training and generating.
 #
 # Success was not guaranteed. Begin with different random weights:
 
@@ -333,8 +344,12 @@ for n_steps, loss in losses.items():
     print(f"pieces of {n_steps:3}: loss {loss:.4f}, gradient off by {off[n_steps]:4.0%}")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # The loss never changes, because the states do not. The gradient does: each cut throws away what lies further back than its piece. Twenty steps are a
 # compromise between memory and exactness. How much of the gradient comes from far back depends on the weights; that is the subject of lecture 08.
+#
+# </details>
 #
 # ## Three heads
 #
@@ -573,8 +588,14 @@ for name in ("names", "rnn"):
     assert list(bits.values()) == sorted(bits.values(), reverse=True)
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # First come the frequent letters and about the right lengths, then spellings that could be English, and the form of a play: short lines, and a name with
-# a colon before a speech. The text never makes sense: an RNN of this size remembers only a word or two.
+# a colon before a speech.
+#
+# </details>
+#
+# The text never makes sense: an RNN of this size remembers only a word or two.
 #
 # The next figure shows the model trained on this page while it reads a sentence: 24 of its 160 units, and what it expects next. Move the step and watch how the state changes after a
 # space, and how the prediction sharpens within a word. The figure takes any model's states and probabilities: pass your own.

@@ -274,9 +274,14 @@ for name, path in zip(("without clipping", "clipped at 1"), paths, strict=True):
 assert end_loss(paths[1][-1]) < end_loss(paths[0][-1])
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Without clipping, the very first step jumps onto a plateau, where the gradient is too small to bring the parameter
-# back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero. Clipping
-# takes three lines of code, and the course's training loop always uses it; in a healthy run the threshold is rarely
+# back. With clipping, each step keeps its direction but not its length, and the loss goes to practically zero.
+#
+# </details>
+#
+# Clipping takes three lines of code, and the course's training loop always uses it; in a healthy run the threshold is rarely
 # reached. It does nothing about vanishing gradients, because it can only shorten a gradient, and a gradient that has
 # vanished has no usable direction left to keep. Vanishing gradients are also harder to notice. The loss falls, the
 # model learns to use the nearby words, and nothing in the training curve shows what it has failed to learn.
@@ -403,9 +408,14 @@ assert min(tries[1]) > 0.9
 assert max(tries[20]) < 0.3
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # The accuracy does not fall smoothly. At short distances gradient descent finds the solution, and the network is right
-# every time; a little further it depends on the start, and further still no start finds it: all stay at guessing. The
-# gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (In lecture
+# every time; a little further it depends on the start, and further still no start finds it: all stay at guessing.
+#
+# </details>
+#
+# The gradient that arrives falls in the same direction, but nothing in its curve says where the limit will lie. (In lecture
 # 09, far more arrives in some networks, and they still fail.) Is it only a matter of patience? Here is three times as
 # much training:
 

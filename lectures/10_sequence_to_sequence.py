@@ -88,6 +88,12 @@ figures.machine("seq2seq")
 # %% [markdown]
 # **A question:** which box would you have to make larger for a longer source, and which ones does the machine make larger by itself?
 #
+# <details><summary>Answer</summary>
+#
+# You would enlarge $c$, and with it every state, because all have the same $D$ numbers. By itself the machine makes no box larger: for each further word it adds an $x_i$ and an $h_i$, and $c$ stays as it is.
+#
+# </details>
+#
 # ## The smallest one
 #
 # The weights are random, the cells are GRUs from lecture 09, and no two sizes are alike. First **read**:
@@ -527,7 +533,7 @@ for scale, runs in without_attention.items():
         label = f"stored, up to {limit}, {n_steps:,} steps"
         plot_over_seeds(axes, same, "bleu", label=label, color=colour, fmt=style)
 axes.set(xlabel="words in the source", ylabel="BLEU", ylim=(0, 103))
-axes.legend(frameon=False, fontsize=8)
+axes.legend(frameon=False, fontsize=9.5)
 figures.still(
     drawing,
     alt="BLEU falls with the length of the source in every run of RNNenc. Stored: "
@@ -587,7 +593,7 @@ for example in sorted(first["examples"], key=lambda example: len(example["source
 #
 # ## The ladder
 #
-# The ladder of the course counts bits per token of a language model. For translation there is one more question: how many bits does the *source* save? A source of our pair has one right translation, so the floor is known again: **0 bits**. Here are the bits on the same French test sentences, of 4 to 15 words:
+# The ladder of the course counts bits per token of a language model. For translation there is one more question: how many bits does the *source* save? A source of our pair has one right translation, so the floor is known again: **0 bits**. Here are the bits on 300 new French sentences of 4 to 15 words, the same for every model:
 
 # %%
 from course.evaluation import evaluating, score, target_nll
@@ -616,7 +622,8 @@ train(writer, ShuffledStories(text.target, 64), french_only, device=device)
 writer.cpu()
 sentences = [tokens[mask] for tokens, mask in zip(text.target.tokens, text.target.mask, strict=True)]
 models = {"uniform": Uniform(len(french))}
-models |= {f"{n}-gram": KneserNey(NGramCounts(sentences, n, len(french), french.bos)) for n in (1, 2, 3)}
+for n, name in enumerate(("unigram", "bigram", "trigram"), start=1):
+    models[name] = KneserNey(NGramCounts(sentences, n, len(french), french.bos))
 models["GRU, without source"] = writer
 bits = {name: score(model, test_text.target).bits_per_token for name, model in models.items()}
 bits["RNNenc, with source"] = bits_given_source(translator)

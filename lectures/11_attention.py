@@ -204,6 +204,12 @@ figures.machine("seq2seq_attention")
 # %% [markdown]
 # **A question:** along how many arrows does the first word of the source reach the prediction now, and along how many in lecture 10?
 #
+# <details><summary>Answer</summary>
+#
+# Now along five: into its state $h_1$, from there into the sum, the context, beside $s_t$, and into the scores $z_t$. In lecture 10 along six to the first prediction and along eight to the third: each further word, of the source or of the target, adds an arrow. Now none does.
+#
+# </details>
+#
 # ## The whole model
 #
 # `Seq2SeqEncoder` is lecture 10's encoder, in both directions; it returns `memory`, its `mask`, and the decoder's first `state` (from the last states of both directions). New is the decoder:
@@ -306,9 +312,10 @@ for kind, make in (("RNNenc", Seq2Seq), ("RNNsearch", RNNsearch)):
 
 # %%
 from course import plots
+from course.translation_experiment.pictures import COLOURS
 
 assert sum(losses["RNNsearch"][-20:]) < 0.05 * sum(losses["RNNenc"][-20:])
-figure = plots.loss_curves(losses)
+figure = plots.loss_curves(losses, unit="nats per word", colours=COLOURS)
 figures.still(
     figure,
     alt=figure.alt_text,
@@ -381,7 +388,7 @@ assert min(results["RNNsearch"][length].bleu for length in (5, 10, 15)) > 95
 #
 # ## Where does it look?
 #
-# The weights are a by-product that we can read. The sentence below is fed in with its right translation; for each French word, the bars show the English words that it attended to. **Predict, then run:** where will it look for an adjective such as *rouges*, at *red* or at the noun whose gender and number it must take? And for the *de* inside *bonshommes de neige*, which is one word in English?
+# The weights are a by-product that we can read. A new sentence is fed in with its right translation, and for each French word we read which English words it attended to. **Predict, then run:** where will it look for an adjective such as *rouges*, at *red* or at the noun whose gender and number it must take? And for the *de* inside *bonshommes de neige*, which is one word in English?
 
 # %%
 readable = [pair for pair in tests[10] + tests[15] if len(pair.target) <= 18]
@@ -400,9 +407,6 @@ options = {word: row[pair.source.index(word)].item() for word in ("red", noun, "
 figures.prediction("At which English word does rouges look most?", options, unit="%")
 
 # %%
-figures.alignment(list(maps), chosen)
-
-# %%
 for word in ("rouges", "de"):
     row = weights[pair.target.index(word)]
     print(f"{word:7}", ", ".join(f"{pair.source[s]} {row[s]:.2f}" for s in row.argsort(descending=True)[:3]))
@@ -415,7 +419,13 @@ assert pair.source[weights[pair.target.index("rouges")].argmax()] == "red"
 #
 # </details>
 #
-# Write an English sentence of your own (with words of the vocabulary; where a kernel runs, Enter translates it), and choose the model. RNNenc has no weights to show.
+# Here is the whole sentence, and five others whose words change their order most:
+
+# %%
+figures.alignment(list(maps), chosen)
+
+# %% [markdown]
+# In the notebook, write an English sentence of your own with words of the vocabulary (Enter translates it), and choose the model; the page shows one example. RNNenc has no weights to show.
 
 # %%
 from course.explore import choice, explore, sentence
@@ -543,7 +553,7 @@ drawing, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
 for panel, scale in zip(axes, ("small", "full"), strict=True):
     draw_curves(panel, stored[scale]["runs"], "bleu")
     panel.set(xlabel="words in the source", title="")
-    panel.legend(frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.18))
+    panel.legend(frameon=False, fontsize=9, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.18))
 axes[0].set_ylabel("BLEU")
 figures.still(
     drawing,
@@ -651,7 +661,8 @@ train(writer, ShuffledStories(text.target, 64), french_only, device=device)
 writer.cpu()
 sentences = [tokens[mask] for tokens, mask in zip(text.target.tokens, text.target.mask, strict=True)]
 rungs = {"uniform": Uniform(len(french))}
-rungs |= {f"{n}-gram": KneserNey(NGramCounts(sentences, n, len(french), french.bos)) for n in (1, 3)}
+for n, name in ((1, "unigram"), (3, "trigram")):
+    rungs[name] = KneserNey(NGramCounts(sentences, n, len(french), french.bos))
 rungs["GRU, without source"] = writer
 bits = {name: score(rung, test_text.target).bits_per_token for name, rung in rungs.items()}
 bits |= {f"{kind}, with source": bits_given_source(each) for kind, each in models.items()}

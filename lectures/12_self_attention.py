@@ -140,13 +140,19 @@ by_loop = torch.stack(rows)  # (T, D)
 by_loop.shape
 
 # %% [markdown]
-# The drawing shows the route of one word, for a text of three words.
+# The drawing shows the route of one word, the third of a text of three, which may look at all of them. The library's letters stand in it, $x$ for $c$ and $z$ for $h$, and its values are as wide as its keys.
 
 # %%
 figures.machine("queries_keys_values")
 
 # %% [markdown]
 # **A question:** which boxes must be computed for the third word's query, and which have already been computed?
+#
+# <details><summary>Answer</summary>
+#
+# New are its query, the three products, the scores, the weights and the output. All keys and values are there already: a word's key and value do not depend on who asks.
+#
+# </details>
 #
 # ## The same in tensors
 #
@@ -242,7 +248,7 @@ assert torch.allclose(products, keys.norm(dim=1) * q.norm() * cosines, atol=1e-6
 products, cosines
 
 # %% [markdown]
-# The first key points exactly where $q$ points. The second is merely longer, yet the dot product prefers it. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another: nothing could be ignored. With dot products a word can learn a long key, which gets large weights from many queries, and a long query, which makes its own weights sharp. Models that do use cosines multiply them by a learned number.
+# The first key points exactly where $q$ points. The second points elsewhere, but it is longer, and the dot product prefers it. Is that a fault? A cosine is never above 1 or below −1, so with cosines alone no weight can be more than $e^2 \approx 7.4$ times another: nothing could be ignored. With dot products a word can learn a long key, which gets large weights from many queries, and a long query, which makes its own weights sharp. Models that do use cosines multiply them by a learned number.
 
 # %% [markdown]
 # ## Why $\sqrt{d_k}$
@@ -325,7 +331,11 @@ assert moved.all()
 assert torch.equal(self_attention(changed)[:-1], self_attention(text)[:-1])  # −∞ before: only the last
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # All of them. The weights on the future are 0, but the future still counts in the sum that everything is divided by. So rows no longer sum to one, and the shortfall reveals to each word what comes next. A model trained this way can exploit it.
+#
+# </details>
 #
 # Put it under the microscope. Drag the queries and the keys; then switch on one mistake at a time. Two of the four mistakes leave the sum of every row at 1. How would you notice those?
 
@@ -420,18 +430,24 @@ for n_words, width in ((128, 64), (256, 64), (128, 128)):
 # %% [markdown]
 # Twice as many words make four times the work between words; twice the width makes twice that work. Attention and projections cost the same where $4T^2D = 6TD^2$, at $T = 1.5\,D$.
 #
-# How does attention compare in time with PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). **Predict, then run:** where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. Which two slopes do you expect for long texts?
+# How does attention compare in time with PyTorch's own recurrent network? One core, one text at a time: a core gains nothing from a short chain, so this is attention's hardest case. The milliseconds are the record of `python -m course.clocks` (with `--device cuda` it measures a GPU). Where both axes are logarithmic, a power of $T$ is a straight line, and its slope is the power. **Predict, then run:** the width is 64. From how many words on is attention slower than the RNN? (It was measured at 32, 64, 128 words and so on.)
 
 # %%
 from course.clocks import read_recorded, slope
 
 clock = read_recorded()
 slopes = {kind: slope(clock[kind], 512, 2048) for kind in ("rnn", "attention")}
-figures.prediction("For long texts, which slope does attention have?", slopes["attention"], between=(0, 3))
+slower = [n for n in clock["rnn"] if clock["attention"][n] > clock["rnn"][n]]
+figures.prediction(
+    "From how many words on is attention slower on one core?",
+    min(slower),
+    between=(16, 4096),
+    is_logarithmic=True,
+    unit="words",
+)
 
 # %%
 short = slope(clock["attention"], 32, 64)
-slower = [n for n in clock["rnn"] if clock["attention"][n] > clock["rnn"][n]]
 print(
     f"from 512 to 2048 words: slope {slopes['rnn']:.2f} for the RNN, {slopes['attention']:.2f} for attention"
 )
@@ -506,7 +522,13 @@ assert not all(same)
 same
 
 # %% [markdown]
-# Nothing. It sees the same bag, in whatever order. The next lecture gives words their positions.
+# <details><summary>Answer</summary>
+#
+# Nothing. It sees the same bag, in whatever order.
+#
+# </details>
+#
+# The next lecture gives words their positions.
 #
 # ## The ladder
 #

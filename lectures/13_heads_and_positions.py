@@ -66,7 +66,7 @@ found
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B$, $T$, $D$ | texts, words, width of a word's vector | |
-# | $H$, $d_k = D/H$ | number of heads, width of one head | |
+# | $H$, $d_k = D/H$ | number of heads (no longer lecture 12's outputs), width of one head | |
 # | $X$ | the words, one per row | $(T, D)$ |
 # | $W_{q,h}$, $W_{k,h}$, $W_{v,h}$ | the matrices of head $h$ | $(d_k, D)$ each |
 # | $Q_h$, $K_h$, $V_h$ | its queries, keys and values | $(T, d_k)$ each |
@@ -79,6 +79,12 @@ figures.machine("heads")
 
 # %% [markdown]
 # **A question:** with one head instead of three, which shapes change, and which matrices?
+#
+# <details><summary>Answer</summary>
+#
+# Every shape with an $H$: queries, keys, values and heads are then $(B, 1, T, D)$, the weights $(B, 1, T, T)$, one map instead of three. No matrix changes: the $(d_k, D)$ matrices of all heads, one below the other, have always been $(D, D)$, and so is $W_o$.
+#
+# </details>
 #
 # First we use a loop over heads, with $B = 2$, $T = 5$, $H = 3$, $d_k = 2$, so $D = 6$.
 
@@ -126,12 +132,14 @@ wrong = X.view(B, H, T, d_k)  # cuts the text, not the vector
 right = X.view(B, T, H, d_k).transpose(1, 2)
 assert wrong.shape == right.shape
 for row in range(2):
-    print(f"head 0 of text 0, row {row} the same:", torch.equal(wrong[0, 0, row], right[0, 0, row]))
+    print(
+        f"first head of the first text, row {row} the same:", torch.equal(wrong[0, 0, row], right[0, 0, row])
+    )
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# No. A view keeps the numbers in their order in memory: word by word. Its "head 0" is the first word and two thirds of the second, cut into pieces, and a mask over $T$ then hides the wrong numbers. There is no error message, because the shapes fit.
+# No. A view keeps the numbers in their order in memory: word by word. Its "first head" is the first word and two thirds of the second, cut into pieces, and a mask over $T$ then hides the wrong numbers. There is no error message, because the shapes fit.
 # </details>
 #
 # What do heads cost? The matrices are as large as before, and so are the products: $H$ heads of $T^2 \cdot 2d_k$ are $T^2 \cdot 2D$. Only the softmax works on $H$ maps instead of one.
@@ -289,7 +297,7 @@ left.set(xlabel="position t", ylabel="dimension of $p_t$")
 for t, style in ((10, "-"), (50, "--"), (90, ":")):
     right.plot(range(100), p @ p[t], style, color="#0072B2", label=f"$m$ = {t}")
 right.set(xlabel="position n", ylabel=r"$p_m \cdot p_n$", ylim=(11, 38))
-right.legend(frameon=False, fontsize=8, ncols=3, loc="upper center")
+right.legend(frameon=False, fontsize=9, ncols=3, loc="upper center")
 drawing.tight_layout()
 figures.still(
     drawing,
@@ -304,17 +312,17 @@ figures.still(
 #
 # $$p_m \cdot p_n = \sum_i \cos\big((m - n)\,\omega_i\big),$$
 #
-# and moving $k$ positions on is one fixed rotation $R_k$ of every pair, the same from every start: $p_{t+k} = R_k\, p_t$. So a layer's matrix can learn to point to "the position before".
+# and moving $s$ positions on is one fixed rotation $M_s$ of every pair, the same from every start: $p_{t+s} = M_s\, p_t$. So a layer's matrix can learn to point to "the position before".
 
 # %%
 omega = 10_000 ** (-torch.arange(0, 64, 2, dtype=torch.float64) / 64)
-m, n, k = 70, 23, 5
+m, n, s = 70, 23, 5
 assert math.isclose(p[m] @ p[n], ((m - n) * omega).cos().sum(), rel_tol=1e-4)
 rotation = torch.block_diag(
-    *[torch.tensor([[math.cos(k * w), math.sin(k * w)], [-math.sin(k * w), math.cos(k * w)]]) for w in omega]
+    *[torch.tensor([[math.cos(s * w), math.sin(s * w)], [-math.sin(s * w), math.cos(s * w)]]) for w in omega]
 )
-assert torch.allclose(p[:-k] @ rotation.T, p[k:], atol=1e-4)
-print(f"one matrix takes the vectors of all positions from 0 to {99 - k} to those from {k} to 99")
+assert torch.allclose(p[:-s] @ rotation.T, p[s:], atol=1e-4)
+print(f"one matrix takes the vectors of all positions from 0 to {99 - s} to those from {s} to 99")
 
 # %% [markdown]
 # ### Once, or in every layer
@@ -342,9 +350,9 @@ each_time = with_positions(x, Pi, [W_query, W_key, W_value])
 print(f"with other matrices the two differ by up to {(each_time - once).abs().max():.2f}")
 
 # %% [markdown]
-# What does a score depend on now? Multiply out: words with words, words with positions, positions with positions. ($\pi_i$ is the vector $p_i$ of this layer, a row of $\boldsymbol\Pi$.)
+# What does a score depend on now? Multiply out: words with words, words with positions, positions with positions. ($p_i$ is a row of $\boldsymbol\Pi$.)
 #
-# $$(q_i + \pi_i) \cdot (k_j + \pi_j) = q_i \cdot k_j + q_i \cdot \pi_j + \pi_i \cdot k_j + \pi_i \cdot \pi_j$$
+# $$(q_i + p_i) \cdot (k_j + p_j) = q_i \cdot k_j + q_i \cdot p_j + p_i \cdot k_j + p_i \cdot p_j$$
 
 # %%
 Q, K = x @ W_query.T, x @ W_key.T
@@ -397,7 +405,7 @@ print(dict(zip(back.tolist(), t5_buckets(-back, n_buckets=32).tolist(), strict=T
 #
 # $$\begin{pmatrix} q'_{2i} \\ q'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos m\omega_i & -\sin m\omega_i \\ \sin m\omega_i & \cos m\omega_i \end{pmatrix} \begin{pmatrix} q_{2i} \\ q_{2i+1} \end{pmatrix}, \qquad \omega_i = 10000^{-2i/d_k}$$
 #
-# Write $R_m$ for this rotation of all pairs. Rotating both vectors by the same angle does not change the angle between them, so
+# Write $R_m$ for this rotation of all pairs. ($M_s$ above turns the other way, $M_s = R_{-s}$, because there the sine comes first in each pair.) Rotating both vectors by the same angle does not change the angle between them, so
 #
 # $$(R_m q) \cdot (R_n k) = q^\top R_m^\top R_n\, k = q^\top R_{n-m}\, k :$$
 #
@@ -544,7 +552,7 @@ figures.still(
 figures.rungs("self-attention", live={"self-attention": bits["4 heads, rotary"]})
 
 # %% [markdown]
-# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) RoPE comes first here, with one layer and 300 steps; other studies have found different orders on different texts. (At full scale, with 1,200 steps on the same stories, the two kinds that depend on distance still beat having no positions, as the cell above asserts, but the sines no longer do. That was one seed.)
+# Every kind of position beats having none. (One head without positions is lecture 12's model with one more matrix to learn in the same 300 steps, and is somewhat behind it.) RoPE comes first here, with one layer and 300 steps; other studies have found different orders on different texts. (At full scale, with 1,200 steps on the same stories, the two kinds that depend on distance still beat having no positions, but the sines no longer do. That was one seed.)
 #
 # ## What heads look at
 #
@@ -660,16 +668,23 @@ figures.still(
 )
 
 # %% [markdown]
-# Several heads copy. A head that looks at what followed last time is called an **induction head** (Elhage and others, 2021; Olsson and others, 2022). It helps to predict everything that recurs in a text: names, formulas, quotations. It cannot work alone. It must look for a position whose *previous word* is the present word, so a head in an earlier layer has to record at each position which word stood before it. Indeed, the copying heads are in late layers, and the first head that looks one word back is in an early layer.
+# <details><summary>Answer</summary>
 #
-# Here is one head of each kind, reading names that no model has seen, *Ilka Brunnhild Osmotar*. Choose the second head, and look at the second mention:
+# Several heads copy.
+#
+# </details>
+#
+# A head that looks at what followed last time is called an **induction head** (Elhage and others, 2021; Olsson and others, 2022). It helps to predict everything that recurs in a text: names, formulas, quotations. It cannot work alone. It must look for a position whose *previous word* is the present word, so a head in an earlier layer has to record at each position which word stood before it. Indeed, the copying heads are in late layers, and the first head that looks one word back is in an early layer.
+#
+# Here is one head of each kind, reading names that no model has seen, *Ilka Brunnhild Osmotar*. The first of the two copies; look at the rows of the second mention:
 
 # %%
 pieces = cut(TWICE)
 figures.attention(
-    torch.stack([look(TWICE, 16, 0), look(TWICE, 18, 6)]),
+    torch.stack([look(TWICE, 18, 6), look(TWICE, 16, 0)]),
     [piece.strip() for piece in pieces],
-    caption="Two heads of SmolLM2: the first looks at the piece before, the second at the piece that followed last time.",
+    start=(0, pieces.index(" Il") + 1),
+    caption="Two heads of SmolLM2: the first looks at the piece that followed last time, the second at the piece before.",
 )
 
 # %%
@@ -815,7 +830,7 @@ print("we have just built course.models.MultiHeadAttention")
 #
 # <details><summary>Answer</summary>
 #
-# The query of position $t$ is $R_{-1}\, p_t = p_{t-1}$, times a large number; the key of position $n$ is $p_n$. The score $p_{t-1} \cdot p_n$ is largest at $n = t - 1$. Heads that do this appear by themselves in trained models.
+# The query of position $t$ is $M_{-1}\, p_t = p_{t-1}$, times a large number; the key of position $n$ is $p_n$. The score $p_{t-1} \cdot p_n$ is largest at $n = t - 1$. Heads that do this appear by themselves in trained models.
 #
 # ```python
 # import torch

@@ -33,22 +33,9 @@ is_full = os.environ.get("COURSE_SCALE") == "full"  # four times the steps, on a
 device = best_device() if is_full else torch.device("cpu")
 
 # %% [markdown]
-# These are the symbols of this lecture; you know most of them:
+# ## Attention alone, twelve times
 #
-# | symbol | meaning |
-# |---|---|
-# | $B$, $T$ | texts at once, words in each |
-# | $D$ | width of a word's vector, between blocks as well |
-# | $H$, $d_k = D/H$ | heads, width of a head |
-# | $F = 4D$ | width inside the small network (in the code `F_inside`, where `F` is torch's) |
-# | $L$ | number of blocks |
-# | $V$ | size of the vocabulary |
-# | $X$, $x_n$ | all words, one per row, $(T, D)$; one of them, $(D)$ |
-# | $N$ | number of parameters |
-#
-# ## Attention alone cannot be stacked
-#
-# An attention layer averages values and applies linear maps. **Predict, then run.** Ten random words go through twelve such layers. How alike are any two of them at the end? (Mean cosine of all pairs: 0 for unrelated, 1 for the same direction.)
+# **Predict, then run.** Ten random words go through twelve attention layers, one after the other, and nothing else. How alike are any two of them at the end? (Mean cosine of all pairs: 0 for unrelated, 1 for the same direction.)
 
 
 # %%
@@ -76,7 +63,7 @@ figures.prediction(
 print([round(value, 2) for value in without_residual])
 
 # %% [markdown]
-# After two layers all word vectors are practically equal: averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The solution is simple: keep what was there, and *add* the layer's output.
+# Attention alone cannot be stacked: after two layers all word vectors are practically equal. An attention layer averages values and applies linear maps, and averaging averages leads to the average of everything (Dong, Cordonnier and Loukas, 2021). The solution is simple: keep what was there, and *add* the layer's output.
 #
 # $$X \leftarrow X + \text{Attention}(X)$$
 #
@@ -95,9 +82,22 @@ assert with_residual[-1] < 0.5
 # %% [markdown]
 # ## A small network for each word
 #
-# Attention moves information *between* words, and for given weights it is linear. A network of two layers, the **mlp** (multi-layer perceptron), then processes the information. It reads one word at a time, with the same weights for every word:
+# These are the symbols from here on; you know most of them:
 #
-# $$\text{mlp}(x) = W_2\, \text{ReLU}(W_1 x + b_1) + b_2, \qquad W_1 : (4D, D), \quad W_2 : (D, 4D)$$
+# | symbol | meaning |
+# |---|---|
+# | $B$, $T$ | texts at once, words in each |
+# | $D$ | width of a word's vector, between blocks as well |
+# | $H$, $d_k = D/H$ | heads, width of a head |
+# | $F = 4D$ | width inside the small network (in the code `F_inside`, where `F` is torch's) |
+# | $L$ | number of blocks |
+# | $V$ | size of the vocabulary |
+# | $X$, $x_n$ | all words, one per row, $(T, D)$; one of them, $(D)$ |
+# | $N$ | number of parameters |
+#
+# Attention moves information *between* words, and for given weights it is linear. A network of two layers, the **MLP** (multi-layer perceptron), then processes the information. It reads one word at a time, with the same weights for every word:
+#
+# $$\text{MLP}(x) = W_2\, \text{ReLU}(W_1 x + b_1) + b_2, \qquad W_1 : (4D, D), \quad W_2 : (D, 4D)$$
 #
 # Project to four times the width, apply the nonlinearity, and project back.
 
@@ -165,13 +165,13 @@ print(f"mean {theirs[3, 2].mean():z.4f}, variance {theirs[3, 2].var(unbiased=Fal
 # A block has two sublayers, each with its residual and its norm. The paper of 2017 normalises *after* adding, **post-norm**:
 #
 # $$\begin{aligned}
-# X &\leftarrow X + \text{MultiHead}[X] \\
-# X &\leftarrow \text{LayerNorm}[X] \\
-# x_n &\leftarrow x_n + \text{mlp}[x_n] \quad \text{for every } n \\
-# X &\leftarrow \text{LayerNorm}[X]
+# X &\leftarrow X + \text{MultiHead}(X) \\
+# X &\leftarrow \text{LayerNorm}(X) \\
+# x_n &\leftarrow x_n + \text{MLP}(x_n) \quad \text{for every } n \\
+# X &\leftarrow \text{LayerNorm}(X)
 # \end{aligned}$$
 #
-# GPT-2 and most models since normalise what a sublayer *reads*, **pre-norm**: $X \leftarrow X + \text{MultiHead}[\text{LayerNorm}[X]]$, likewise for the mlp, and one last norm after the last block. The residual path itself is then never touched.
+# GPT-2 and most models since normalise what a sublayer *reads*, **pre-norm**: $X \leftarrow X + \text{MultiHead}(\text{LayerNorm}(X))$, likewise for the MLP, and one last norm after the last block. The residual path itself is then never touched.
 #
 # The drawing shows both orders side by side.
 
@@ -180,6 +180,12 @@ figures.machine("block")
 
 # %% [markdown]
 # **A question:** on which side is there a path from bottom to top that meets nothing but sums? What does that mean for a gradient?
+#
+# <details><summary>Answer</summary>
+#
+# On the right, the pre-norm side. Along that path a gradient reaches the first block as it left the last, whatever the sublayers do; what comes back through them is added to it. On the left each sum passes through a LayerNorm, which rescales the gradient twice per block.
+#
+# </details>
 
 
 # %%
@@ -268,13 +274,22 @@ for name, loss in final.items():
     print(f"{name:32} {loss:.2f} nats at the end")
 
 # %%
-drawing, axes = plt.subplots(figsize=(6, 3))
-styles = ["-", "--", ":", "-.", (0, (5, 1, 1, 1))]
-colours = ["#D55E00", "#CC79A7", "#E69F00", "#0072B2", "#009E73"]
-for (name, run), style, colour in zip(runs.items(), styles, colours, strict=True):
-    axes.plot(run, linestyle=style, color=colour, label=name)
-axes.set(xlabel="step", ylabel="nats per word", ylim=(1.5, 8))
-axes.legend(frameon=False, fontsize=8)
+drawing, axes = plt.subplots(figsize=(5.4, 3))
+looks = {  # line, colour, width; how far its name is moved up or down
+    "no norm": ("-", "#D55E00", 2, 0),
+    "post-norm": ("-", "#CC79A7", 5, 8),
+    "pre-norm": ("-", "#E69F00", 2, -8),
+    "no residual, rate 0.01": ("--", "#0072B2", 1.5, -8),
+    "post-norm, rate 0.01, warmed up": ("--", "#009E73", 2, 8),
+}
+for name, run in runs.items():
+    line, colour, width, shift = looks[name]
+    axes.plot(run, line, color=colour, linewidth=width)
+    end = (len(run), final[name]) if math.isfinite(final[name]) else (0, 7.6)
+    axes.annotate(
+        name, end, (6, shift), color=colour, textcoords="offset points", va="center", annotation_clip=False
+    )
+axes.set(xlabel="step", ylabel="nats per word", xlim=(-1, 60), ylim=(1.5, 8))
 figures.still(
     drawing,
     alt="Training losses of twelve blocks at the end: "
@@ -289,7 +304,11 @@ print("learned:", learned)
 assert learned == ["pre-norm", "post-norm, rate 0.01, warmed up"]
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Without norms the numbers grow from block to block until the loss is no longer a number. Without residuals, even at a third of the learning rate, twelve blocks learn no more than how frequent each word is. Post-norm learns too, if the learning rate is lower and rises slowly: this is why the Transformer came with a warm-up. Pre-norm needs neither (Xiong and others, 2020).
+#
+# </details>
 #
 # ## Three kinds of Transformer
 #
@@ -348,6 +367,10 @@ for axes, (name, matrix) in zip(panels, moves.items(), strict=True):
         xticks=range(matrix.shape[1]),
         yticks=range(5),
     )
+    axes.set_xticks([j + 0.5 for j in range(matrix.shape[1] - 1)], minor=True)
+    axes.set_yticks([i + 0.5 for i in range(4)], minor=True)
+    axes.grid(which="minor", color="white")
+    axes.tick_params(which="minor", length=0)
 panels[0].set_ylabel("output moved")
 drawing.tight_layout()
 figures.still(
@@ -364,21 +387,21 @@ figures.still(
 #
 # Count every matrix of a block with its bias, then the norms:
 #
-# $$\underbrace{4(D^2 + D)}_{W_q, W_k, W_v, W_o} + \underbrace{2DF + F + D}_{\text{mlp}} + \underbrace{4D}_{\text{two norms}} \;=\; 12 D^2 + 13 D \quad \text{for } F = 4D$$
+# $$\underbrace{4(D^2 + D)}_{W_q, W_k, W_v, W_o} + \underbrace{2DF + F + D}_{\text{MLP}} + \underbrace{4D}_{\text{two norms}} \;=\; 12 D^2 + 13 D \quad \text{for } F = 4D$$
 
 
 # %%
 def block_parameters(D: int, F: int) -> int:
-    """Attention, mlp, two norms."""
+    """Attention, MLP, two norms."""
     return 4 * (D * D + D) + (2 * D * F + F + D) + 4 * D
 
 
 n_built = sum(p.numel() for p in Block(24, 4, "pre-norm").parameters())
 assert block_parameters(24, 96) == 12 * 24**2 + 13 * 24 == n_built
-print(f"{n_built:,} in a block of width 24; fraction in the mlp's matrices: {8 * 24**2 / n_built:.2f}")
+print(f"{n_built:,} in a block of width 24; fraction in the MLP's matrices: {8 * 24**2 / n_built:.2f}")
 
 # %% [markdown]
-# **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the mlp, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Here it is term by term; lecture 17 explains its *segments* and its *pooler*:
+# **BERT-large** (quoted from its paper: 24 layers, width 1024, 16 heads, 4096 inside the MLP, about 340 million parameters; texts of 512, and a vocabulary of 30,522 tokens in the published model). Here it is term by term; lecture 17 explains its *segments* and its *pooler*:
 
 # %%
 V, T_most, D, F_inside, L = 30_522, 512, 1024, 4096, 24
@@ -388,7 +411,7 @@ bert = {
     "segments        2 D": 2 * D,
     "first norm      2 D": 2 * D,
     "attention       L 4(D² + D)": L * 4 * (D * D + D),
-    "mlp             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
+    "MLP             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
     "norms           L 4D": L * 4 * D,
     "pooler          D² + D": D * D + D,
 }
@@ -408,7 +431,7 @@ gpt3 = {
     "tokens          V D": V * D,
     "positions       T D": T_most * D,
     "attention       L 4(D² + D)": L * 4 * (D * D + D),
-    "mlp             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
+    "MLP             L (2DF + F + D)": L * (2 * D * F_inside + F_inside + D),
     "norms           L 4D": L * 4 * D,
     "last norm       2 D": 2 * D,
 }
@@ -436,14 +459,14 @@ print({name: f"{n:,}" for name, n in counted.items()})
 small = {entry.name: entry.n_parameters for entry in gpt_ledger(GPT2_SMALL).entries}
 shares = {}
 for name, terms in (("GPT-2 small", small), ("BERT-large", bert), ("GPT-3", gpt3)):
-    parts = {"embedding": 0, "attention": 0, "mlp": 0, "the rest": 0}
+    parts = {"embedding": 0, "attention": 0, "MLP": 0, "the rest": 0}
     for term, n_parameters in terms.items():
         kinds = {
             "tokens": "embedding",
             "query": "attention",
             "attention": "attention",
-            "mlp": "mlp",
-            "feed-forward": "mlp",
+            "MLP": "MLP",
+            "feed-forward": "MLP",
         }
         parts[next((kind for key, kind in kinds.items() if key in term), "the rest")] += n_parameters
     shares[name] = {part: n_parameters / sum(terms.values()) for part, n_parameters in parts.items()}
@@ -458,7 +481,7 @@ for part, colour, hatch in zip(
     axes.barh(list(shares), widths, left=left, color=colour, hatch=hatch, edgecolor="white", label=part)
     left = [a + b for a, b in zip(left, widths, strict=True)]
 axes.set(xlabel="fraction of the parameters", xlim=(0, 1))
-axes.legend(frameon=False, ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
+axes.legend(frameon=False, ncols=4, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1))
 figures.still(
     drawing,
     alt="Fractions of the parameters: "
@@ -467,7 +490,7 @@ figures.still(
         for name, parts in shares.items()
     )
     + ".",
-    caption="The wider the model, the less its vocabulary counts; attention to mlp is one to two everywhere.",
+    caption="The wider the model, the less its vocabulary counts; attention to MLP is one to two everywhere.",
 )
 
 # %% [markdown]
@@ -541,8 +564,8 @@ for T in (16, 32, 64):
 # %% [markdown]
 # How much memory the activations take depends on how attention is computed. If the attention weights are written out, each word stores a row of $T$ weights per head, so the total grows with $T^2$. Fused attention avoids this: it stores a fixed number of values per word. For each word and each block, these are
 #
-# - $8D$: the inputs of the two norms, the inputs of the three products of width $D$ (projection to queries, keys and values; output projection; first matrix of the mlp), and the queries, keys and values themselves;
-# - $2F$: the hidden layer of the mlp before and after the nonlinearity;
+# - $8D$: the inputs of the two norms, the inputs of the three products of width $D$ (projection to queries, keys and values; output projection; first matrix of the MLP), and the queries, keys and values themselves;
+# - $2F$: the hidden layer of the MLP before and after the nonlinearity;
 # - $H$: one number per head, for the softmax;
 # - $4$: the mean and the scale of each of the two norms.
 #
@@ -590,8 +613,8 @@ for name, n_bytes in memory.items():
 # %%
 figures.ledger(
     {
-        "GPT-2 small": GPT2_SMALL,
         "a GPT of this course": GPTConfig(160, 128, d_model=64, n_heads=4, n_layers=2),
+        "GPT-2 small": GPT2_SMALL,
         "GPT-3": GPT3,
     }
 )
@@ -687,7 +710,7 @@ print("we have just built course.models.EncoderLayer")
 # %% [markdown]
 # ## Recap
 #
-# - A block is $X + \text{attention}$, then $X + \text{mlp}$: attention mixes information between words, the MLP processes each word; residuals keep words distinct and gradients from vanishing.
+# - A block is $X + \text{attention}$, then $X + \text{MLP}$: attention mixes information between words, the MLP processes each word; residuals keep words distinct and gradients from vanishing.
 # - LayerNorm normalises each word's own $D$ numbers, and does not depend on any other word or text.
 # - Pre-norm leaves the residual path untouched; post-norm needs a warm-up.
 # - Encoder, decoder and encoder-decoder are one block under different masks, the last with cross-attention.
@@ -713,7 +736,7 @@ print("we have just built course.models.EncoderLayer")
 #
 # </details>
 #
-# **3.** In a pre-norm block the last matrices of attention and of the mlp are set to zero. What does the block compute? What does it do to a gradient that passes through it?
+# **3.** In a pre-norm block the last matrices of attention and of the MLP are set to zero. What does the block compute? What does it do to a gradient that passes through it?
 #
 # <details><summary>Answer</summary>
 #

@@ -114,7 +114,7 @@ assert torch.allclose(masked.softmax(-1), weights)
 masked
 
 # %% [markdown]
-# **Predict, then run.** Here are three ways that look alike: set the *scores* of the future to 0 before the softmax; set its *weights* to 0 after the softmax; set its scores to minus infinity before. Which of them leak, and which leave rows that do not sum to one?
+# Lecture 12 set the *weights* of the future to 0 after the softmax, and the sums of the rows gave it away. **Predict, then run.** What if the *scores* of the future are set to 0 before the softmax? Do the rows sum to one, and how much weight does the future get?
 
 # %%
 ways = {
@@ -128,7 +128,13 @@ for name, found in ways.items():
     )
 
 # %% [markdown]
-# A score of 0 is an ordinary score: $e^0 = 1$. Zeros after the softmax do not show the future directly. But the sum of each row shrinks by the attention that the future *would* have got, and that is information about the future. Only $-\infty$ before the softmax treats the future as if it did not exist. (Some drawings mask "the current and the right context". They belong to a picture in
+# <details><summary>Answer</summary>
+#
+# The rows sum to one, but a score of 0 is an ordinary score, $e^0 = 1$: every word of the future gets a weight, in each row the same for all of them.
+#
+# </details>
+#
+# Only $-\infty$ before the softmax treats the future as if it did not exist. (Some drawings mask "the current and the right context". They belong to a picture in
 # which the sequence has already been shifted by one; here position $i$ predicts token $i + 1$, so it may see token $i$.)
 #
 # ## A GPT in fewer than seventy lines
@@ -144,6 +150,12 @@ figures.machine("gpt")
 
 # %% [markdown]
 # **A question:** which of these boxes would look different in an encoder?
+#
+# <details><summary>Answer</summary>
+#
+# Only the weights: the triangle above the diagonal would be filled as well. Every shape stays. What would differ is the task: a model that sees the next word cannot be trained to predict it (lecture 17 says what an encoder predicts instead).
+#
+# </details>
 
 
 # %%
@@ -391,10 +403,12 @@ print(
     "weight of 'fed' on 'cats', head by head:", *(f"{w:.2g}" for w in sorted(at_cats.tolist(), reverse=True))
 )
 assert (at_cats > 0.3).sum() == 1
+shown = ["<s>", *text.split()]
 figures.attention(
     maps[at_cats.argsort(descending=True)],
-    ["<s>", *text.split()],
-    caption="The last row is 'fed'. Choose another head: only the first one finds the cats from there.",
+    shown,
+    start=(0, len(shown) - 1),
+    caption="The last row is “fed”. Choose another head: only the first one finds the cats from there.",
 )
 
 # %% [markdown]
@@ -465,23 +479,24 @@ first = written[True][0].tolist()
 print(textwrap.fill(" ".join(vocabulary.decode(first[: first.index(vocabulary.eos)])), 100))
 
 # %% [markdown]
-# With $T$ tokens, the cache saves work: $T$ tokens instead of about $\tfrac12 T^2$ pass through all the matrices. It costs memory: two vectors per layer and token. **Predict, then run:** how large is the cache of GPT-3 for one text of its full 2048 tokens, with two bytes per number?
+# With $T$ tokens, the cache saves work: $T$ tokens instead of about $\tfrac12 T^2$ pass through all the matrices. It costs memory: two vectors per layer and token. For GPT-3 and one text of its full 2048 tokens, lecture 14 found 9.7 GB, with two bytes per number. **Predict, then run:** from how many such texts on does the cache take more memory than the 175 billion parameters?
 
 # %%
 from course.models.ledger import GPT3, cache_bytes
 
 in_bytes = 2 * 96 * 2048 * 12_288 * 2  # keys and values · layers · tokens · width · bytes
 assert cache_bytes(GPT3, bytes_per_number=2) == in_bytes
+n_texts = math.ceil(2 * 175e9 / in_bytes)
 figures.prediction(
-    "How large is GPT-3's cache for one text of 2048 tokens?",
-    in_bytes / 1e9,
-    between=(0.01, 1000),
+    "From how many texts on is GPT-3's cache larger than GPT-3?",
+    n_texts,
+    between=(1, 10_000),
     is_logarithmic=True,
-    unit="GB",
+    unit="texts",
 )
 
 # %%
-print(f"{in_bytes / 1e9:.1f} GB for one text; of all its parameters: {in_bytes / (2 * 175e9):.1%}")
+print(f"{2 * 175:.0f} GB of parameters, {in_bytes / 1e9:.1f} GB for each text: from {n_texts} texts on")
 
 # %% [markdown]
 # ## GPT-2 in our own module
@@ -616,7 +631,13 @@ with torch.no_grad():
 _ = gpt2.load_state_dict(found)
 
 # %% [markdown]
-# No: a square matrix fits either way. A checkpoint is loaded correctly when the *outputs* agree with a known implementation, not when the shapes do.
+# <details><summary>Answer</summary>
+#
+# No: a square matrix fits either way.
+#
+# </details>
+#
+# A checkpoint is loaded correctly when the *outputs* agree with a known implementation, not when the shapes do.
 #
 # ## GPT-3
 #
@@ -684,7 +705,13 @@ print(
 )
 
 # %% [markdown]
-# The RNN is ahead. This compares two training runs, not two architectures: the RNN had read four times as much, and
+# <details><summary>Answer</summary>
+#
+# The RNN is ahead.
+#
+# </details>
+#
+# This compares two training runs, not two architectures: the RNN had read four times as much, and
 # both saw at most 64 characters back, so looking far back has little to offer. With six blocks, contexts of 256
 # characters and many more of them, nanoGPT's published model needs fewer bits than either. A Transformer wins when it
 # is given much text and long contexts.
@@ -707,14 +734,19 @@ figures.still(
 )
 
 # %% [markdown]
-# In lecture 03, two words of context lowered the perplexity of n-gram models on newspaper text from 962 to 109. A decoder can look back much further. Is it worth it? The letter below was written for this course, so that no model has read it. From its 33rd token on, SmolLM2 predicts every token from the $n$ tokens before it, and from nothing else.
-#
-# **Predict, then run.** How large is the perplexity for $n = 1$? From which $n$ on does it hardly fall any more?
+# In lecture 03, two words of context lowered the perplexity of n-gram models on newspaper text from 962 to 109. A decoder can look back much further. Is it worth it? The letter below was written for this course, so that no model has read it.
 
 # %%
 from course.pretrained.recorded import LETTER, bits_by_context
 
-print(textwrap.fill(LETTER, 100), "\n")
+print(textwrap.fill(LETTER, 100))
+
+# %% [markdown]
+# From its 33rd token on, SmolLM2 predicts every token from the $n$ tokens before it, and from nothing else.
+#
+# **Predict, then run.** How large is the perplexity for $n = 1$? From which $n$ on does it hardly fall any more?
+
+# %%
 in_bits = {n: sum(bits) / len(bits) for n, bits in bits_by_context(LETTER).items()}
 for n, bits in in_bits.items():
     print(f"{n:2} tokens of context: {bits:5.2f} bits per token, perplexity {2**bits:6,.0f}")
@@ -755,7 +787,11 @@ assert [answer for prompt, answer in answers.items() if prompt.startswith("hot")
 assert "fromage" not in " ".join(answers.values())
 
 # %% [markdown]
-# Alone, *young →* means nothing. After three pairs of opposites it means *old*.
+# <details><summary>Answer</summary>
+#
+# Alone, *young →* means nothing: the model writes an empty line. After three pairs of opposites it means *old*.
+#
+# </details>
 #
 # With cheese the examples teach the *form* of the answer, one French word. But the answer is wrong: *brie* is a French cheese, and the French word for cheese is *fromage*. Examples in the prompt show which task is meant; the answer itself must come from the weights.
 #

@@ -120,7 +120,13 @@ for name, choose in (("greedy", greedy), ("draw", draw)):
     print(f"{name}: {say(write(choose, start, 70)[0])}\n")
 
 # %% [markdown]
-# Greedy decoding repeats itself, and always writes the same story. Sampling is livelier, but as measured above, about one word in forty is a mistake. Most of what follows lies between these two.
+# <details><summary>Answer</summary>
+#
+# Greedy decoding repeats itself, and always writes the same story. Sampling is livelier, but as measured above, about one word in forty is a mistake.
+#
+# </details>
+#
+# Most of what follows lies between these two.
 #
 # ## Searching: the best text is not made of best words
 #
@@ -302,7 +308,7 @@ def compare(family: dict, before: dict = real) -> figures.Still:
     """What each sampler of a family leaves of distributions."""
     after = {name: {context: change(z) for context, z in before.items()} for name, change in family.items()}
     picture = rank_plots.by_rank(before, after)
-    caption = "Blue tokens gain probability, red ones lose it, grey ones are removed. At the right: tokens left, their probability before, entropy after."
+    caption = "Blue tokens gain probability, red ones lose it (the darkest eight times or more), grey ones are removed. At the right: tokens left, their probability before, entropy after."
     return figures.still(picture, picture.alt_text, caption)
 
 
@@ -317,12 +323,19 @@ for name, change in ({"as it is": partial(temperature, T=1.0)} | heats).items():
     assert (in_order.diff() <= 0).all()  # the ranking stays
     print(f"{name:16} {in_order.softmax(-1)[1000:].sum():.1%} beyond the best thousand")
 
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# The ranking stays, only the distances change, so temperature never removes a wrong word. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible.
+#
+# </details>
+#
+# Here are both distributions, token by token, the most probable one at the left of each row:
+
 # %%
 compare(heats)
 
 # %% [markdown]
-# The ranking stays, only the distances change, so temperature never removes a wrong word. At $T = 1.5$ nearly a third of the probability has gone to tokens beyond the best thousand, each of them next to impossible.
-#
 # Dynamic temperature cools both distributions: even the second has 7.6 bits, less than half of the 15.6 that 49,152 tokens could have. Quadratic sampling evens out the best words and lowers the tail, but removes nothing either. Filters do.
 #
 # ## Filters by rank, probability, or logit
@@ -396,11 +409,16 @@ print(f"London is number {rank} after the first, with {london.probability:.1%}")
 assert rank <= 20  # top-k 20 keeps it,
 assert london.probability < 0.1 * capitals[0].probability  # and min-p 0.1 does not
 assert n_left(filters["top-p 0.9"](flat)) > 10 * 20
-compare(filters)
 
 # %% [markdown]
 # Why are there so many filters? Because one setting must serve a model that is sure and a model that is not. Top-k keeps *London* beside *Paris*, and only twenty of the hundreds of words that could begin a story. Epsilon does not consider how many words the probability is spread over either. Top-p follows the shape, but lets in a long tail where no word stands out. The rules that compare a word with the best one keep few words where there is a favourite, and many where there is none.
 #
+# What each of them leaves:
+
+# %%
+compare(filters)
+
+# %% [markdown]
 # ## Filters that look at the whole curve
 #
 # **Eta** lowers epsilon where the entropy is high. **Locally typical** sampling follows the idea of the typical set: it keeps the words whose surprise is closest to the average, $H$.
@@ -452,12 +470,23 @@ for context, z_next in real.items():
         gone = [name for name, change in curves.items() if change(z_next)[v] == -torch.inf]
         print(f"{context} …: number {rank} is removed by {', '.join(gone) or 'none'}")
 assert xtc(real[PEAKED], 0.03).argmax() != real[PEAKED].argmax()
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Typical sampling and XTC remove the second word of the story, and XTC removes *Paris*. That is good for a story but bad for a fact.
+#
+# </details>
+#
+# In the picture, XTC leaves out the left end, and typical sampling words just below the best one:
+
+# %%
 compare(curves)
 
 # %% [markdown]
 # ## Penalties: what has been said already
 #
-# XTC removes *Paris*, which is good for a story but bad for a fact. Typical sampling removes words just below the best one. And no filter prevents the oldest fault of generated text, repetition. Here SmolLM2 writes sixty tokens, each time the most probable one:
+# No filter prevents the oldest fault of generated text, repetition. Here SmolLM2 writes sixty tokens, each time the most probable one:
 
 # %%
 from course.pretrained import encoded, penalised
@@ -525,11 +554,18 @@ for name, change in penalties(said).items():
     P = [each.softmax(-1)[favourite] for each in (z_loop, change(z_loop), change(z_loop + 5))]
     print(f"{name}: P(loved) {P[0]:.2f} → {P[1]:.2f}; with 5 more on every logit, {P[2]:.2f}")
     print(textwrap.fill(f"{LOOP}{went_on[name]}", 95))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Frequency, DRY and no repeat break the phrase at once. Presence comes too late here; applied from the beginning of the text, it prevented the loop.
+#
+# </details>
+
+# %%
 compare(penalties(said), {"at the end of the text": z_loop})
 
 # %% [markdown]
-# Frequency, DRY and no repeat break the phrase at once. Presence comes too late here; applied from the beginning of the text, it prevented the loop.
-#
 # The repetition penalty has a flaw that is easy to miss: adding 5 to every logit changes no probability, but it changes what the penalty does. The model here gives log-probabilities, in which a word that is certain has $z = 0$, and $0 \cdot \rho$ is no penalty. So its text falls into another loop.
 #
 # ## Samplers that keep a state or compare states
@@ -632,7 +668,11 @@ print(f"P(loved) in the loop: {early:.2f} with DRY before top-p, {late:.2f} with
 assert late > early + 0.5
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # If temperature comes first, it flattens the distribution, and nine tenths of the probability are then spread over nearly nine times as many tokens. If it comes last, it only evens out the tokens that have passed.
+#
+# </details>
 #
 # Dividing keeps the ranking, and scales all differences and their standard deviation by the same factor. So temperature commutes with top-k and with top-nσ, but not with a filter that uses *probabilities*.
 #

@@ -189,7 +189,11 @@ for name, fraction in fractions.items():
     print(f"{name:10} {fraction:.3f}")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # The fractions are 15 %, 12 %, and a little over 1.5 %: sometimes the word drawn at random is the word itself.
+#
+# </details>
 #
 # ## The encoder
 #
@@ -206,6 +210,12 @@ figures.machine("bert")
 
 # %% [markdown]
 # **A question:** of the three vectors that are added, which one is the same for every text of a batch?
+#
+# <details><summary>Answer</summary>
+#
+# The one for the place. Its shape is $(T, D)$, without $B$: position 3 is position 3 in every text. (The texts' segments differ: in each the second begins elsewhere.)
+#
+# </details>
 
 
 # %%
@@ -357,11 +367,20 @@ def both_readers(text: str) -> dict[str, torch.Tensor]:
 review = "the plot is lovely and the music is clever and the cast is funny ."
 figures.fill_in(review.split(), both_readers(review), vocabulary.words, start=13)
 
+# %% [markdown]
+# Now a sentence with names. **Before you look:** which word of *cape town* is easier with the right side, which with the left?
+
 # %%
 sentence = "clara works for washington post and ford lives in cape town ."
-figures.fill_in(sentence.split(), both_readers(sentence), vocabulary.words, start=6)
+figures.fill_in(sentence.split(), both_readers(sentence), vocabulary.words, start=9)
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# *cape* is the clear favourite once *town* can be seen; from the left, *lives in* leaves nine places open. *town* is certain from the left alone, after *cape*; the encoder, which has read so little, still hesitates.
+#
+# </details>
+#
 # In these sentences only a person lives somewhere, and those who buy or are bought are often firms. **Predict, then run:** how much probability does each model give, in place of *ford*, to words that can only begin the name of an organisation, and how does that depend on the verb that follows?
 
 # %%
@@ -374,13 +393,9 @@ for ending in ("lives in cape town .", "thanked ben .", "bought amazon ."):
     print(f"▁ {ending:21} {told}")
 
 # %% [markdown]
-# The 4-gram model cannot see the verb; the encoder uses it.
-#
-# **Before you click:** which word of "cape town" is easier with the right side, which with the left?
-#
 # <details><summary>Answer</summary>
 #
-# "cape" is the clear favourite once "town" can be seen; from the left, "lives in" leaves nine places open. "town" is certain from the left alone, after "cape"; the encoder, which has read so little, still hesitates.
+# The 4-gram model cannot see the verb; the encoder uses it.
 #
 # </details>
 #
@@ -588,22 +603,37 @@ figures.rungs("Transformer")
 # %% [markdown]
 # ## Where the answer is found
 #
-# Here is the span finder's answer to a new question, and what its last layer attends to:
+# How does the span finder know which of two places is meant? Here is its answer to *where is the book ?*, about *ben put the red lamp near my window . ben put the green book on a chair .* The first word of the answer must find two things: what is asked for, and what was put in this place. For each of the two, here is the one head, of all layers, that looks there most:
 
 # %%
 from course.models import attention_maps
 
-question = draw_questions(passage_config, 3, Random(21))[1]
+question = draw_questions(passage_config, 5, Random(21))[4]
 tokens, mask, segments = batch_of([with_specials(question.question, question.passage)])
 with torch.no_grad(), attention_maps(tuned["spans"]) as maps:
     begins, ends = tuned["spans"](tokens, mask, segments).argmax(1)[0].tolist()
 shown = vocabulary.decode(tokens[0], keep_special=True)
 print("answer:", " ".join(shown[begins : ends + 1]), "  right:", " ".join(question.answer))
+heads = torch.cat([each[0] for each in maps.values()])  # (all heads, T, T)
+right, wrong = len(question.question) + 2 + question.first, shown.index("near")  # where the places begin
+asked, told = shown.index("book"), right - 1  # the book of the question, and that of its sentence
+chosen = [int(heads[:, right, book].argmax()) for book in (asked, told)]
+for head, book, name in zip(chosen, (asked, told), ("question", "sentence"), strict=True):
+    looks = [f"{shown[t]!r} gives {heads[head, t, book]:.0%}" for t in (right, wrong)]
+    print(f"to the book of the {name}", ", ".join(looks))
+if not is_full:
+    assert [begins, ends] == [right, right + len(question.answer) - 1]
+    assert heads[chosen[0], [right, wrong], asked].min() > 0.5
+    assert heads[chosen[1], right, told] > 0.9 > 0.1 > heads[chosen[1], wrong, told]
 figures.attention(
-    list(maps.values())[-1][0], shown, caption="The last layer of the span finder, head by head."
+    heads[chosen],
+    shown,
+    caption="Two heads of the span finder. In the first, “on” looks at the thing asked for; in the second, at the thing put there.",
 )
 
 # %% [markdown]
+# The two places begin with *on* and *near*. In the first head both look at the thing that is asked for. In the second only *on* finds the same thing again, right before it: here question and sentence agree, and here the answer begins. (That a head looks there is evidence, not proof. Lecture 13 ablates heads to find out.)
+#
 # ## Encoder against decoder
 #
 # Does the gain come from reading in both directions, or just from the training? Train the same network with lecture 15's causal mask and without it, both from scratch, on plenty of labelled sentences:

@@ -123,7 +123,7 @@ print(is_real[1, 0, 0].int().tolist(), triangle.int().tolist())
 #
 # ## A decoder layer
 #
-# A decoder layer has three residual steps, each with its norm (pre-norm, as in lecture 14): self-attention, cross-attention and the feed-forward network, which lecture 14 called mlp.
+# A decoder layer has three residual steps, each with its norm (pre-norm, as in lecture 14): self-attention, cross-attention and the feed-forward network, which lecture 14 called MLP.
 #
 # $$\begin{aligned}
 # x &\leftarrow x + \text{self}(\text{norm}_1(x)) && \text{what have I written?} \\
@@ -157,12 +157,6 @@ class DecoderLayer(nn.Module):
 
 # %% [markdown]
 # **Predict, then run:** how many more weights does a decoder layer have than an encoder layer, for $D = 64$?
-#
-# <details><summary>Answer</summary>
-#
-# One more attention, $4 D^2 + 4 D$, and one more norm, $2 D$.
-#
-# </details>
 
 # %%
 from course.models import EncoderLayer
@@ -184,6 +178,12 @@ print(f"encoder layer {n_encoder:,}, decoder layer {n_decoder:,}, difference {n_
 assert n_decoder - n_encoder == 4 * 64**2 + 4 * 64 + 2 * 64
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# One more attention, $4 D^2 + 4 D$, and one more norm, $2 D$.
+#
+# </details>
+#
 # ## The whole model
 #
 # The model consists of embeddings with positions for source and target (lecture 13), the encoder of lecture 17, and a stack of decoder layers that **all look at the same memory**. The matrix that embeds the target's words also scores them, as in the paper.
@@ -195,6 +195,12 @@ figures.machine("transformer")
 
 # %% [markdown]
 # **A question:** while one word after the other is written, which half of the drawing has to be computed only once?
+#
+# <details><summary>Answer</summary>
+#
+# The left one. No arrow leads from the target into it, so the memory stays the same for every word that is written, and with it the keys and values that each decoder layer makes of it.
+#
+# </details>
 
 
 # %%
@@ -332,7 +338,13 @@ for is_causal in (True, False):
 assert bleu[False] < 5
 
 # %% [markdown]
-# The loss is excellent, and there is no translation. The model has learned to copy the next word from its input, and when it writes by itself there is no next word to copy. A loss too good to be true is the symptom to remember.
+# <details><summary>Answer</summary>
+#
+# The loss is excellent, and there is no translation. The model has learned to copy the next word from its input, and when it writes by itself there is no next word to copy.
+#
+# </details>
+#
+# A loss too good to be true is the symptom to remember.
 #
 # **Without masks 1 or 3** a sentence's translation depends on how much padding the other sentences of its batch add to it:
 
@@ -381,8 +393,10 @@ for name, make, learning_rate in (
 
 # %%
 from course import plots
+from course.translation_experiment.pictures import COLOURS
 
-figure = plots.loss_curves({name: history.losses for name, history in histories.items()})
+losses = {name: history.losses for name, history in histories.items()}
+figure = plots.loss_curves(losses, unit="nats per word", colours=COLOURS)
 figures.still(
     figure,
     alt=figure.alt_text,
@@ -667,7 +681,11 @@ for name, each in seconds.items():
 assert seconds["Transformer with a cache"] < seconds["Transformer"]
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # The words are the same, and the cache saves about half of the time here, more in longer translations. RNNsearch still writes fastest: its step is one cell and one attention, while the Transformer's is two layers of three parts each.
+#
+# </details>
 #
 # **Real captions.** The generated pair has short sentences and two hundred words. What holds on real text? Here are the stored results on Multi30k, English to French, for models of about the same size:
 
@@ -712,7 +730,8 @@ def bits_given_source(model: nn.Module) -> float:
 
 sentences = [tokens[mask] for tokens, mask in zip(text.target.tokens, text.target.mask, strict=True)]
 rungs = {"uniform": Uniform(len(french))}
-rungs |= {f"{n}-gram": KneserNey(NGramCounts(sentences, n, len(french), french.bos)) for n in (1, 3)}
+for n, name in ((1, "unigram"), (3, "trigram")):
+    rungs[name] = KneserNey(NGramCounts(sentences, n, len(french), french.bos))
 bits = {name: score(rung, test_text.target).bits_per_token for name, rung in rungs.items()}
 bits |= {f"{name}, with source": bits_given_source(model) for name, model in models.items()}
 for name, value in bits.items():

@@ -141,7 +141,11 @@ for question, text in BEGINNINGS.items():
     print(f"{question:20}", *(f"{bits:12.4f}" for bits in wasted))
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Whether it is *sing* or *sings*, and whether a bracket is open, fits into the RNN's state: there it is as good as the Transformer. The speaker and the thing were named many words ago, among other names and things. There the RNN does no better than the trigram, and attention saves bits that no average shows.
+#
+# </details>
 #
 # ## More of everything
 #
@@ -288,15 +292,21 @@ print(f"predicted {predicted:.3f}, measured {a3:.3f} bits above the floor")
 # | experts | one MLP for every token | MoE: a router picks 2 of 8 (Shazeer and others, 2017; Jiang and others, 2024) | more parameters at equal cost |
 # | biases | everywhere | nearly nowhere | not needed |
 #
-# The paragraphs below explain each ($F$ is the width inside the MLP, $\odot$ multiplies number by number, and $\text{SiLU}(a) = a\,\sigma(a)$). The drawing shows all of these except the experts, which have their own drawing below; compare it with those of lectures 14 and 18.
+# The paragraphs below explain each ($F$ is the width inside the MLP, $\odot$ multiplies number by number, and $\text{SiLU}(a) = a\,\sigma(a)$). $H$ heads of queries share $G$ heads of keys and values, $R = H/G$ queries for each key. The drawing shows all of these except the experts, which have their own drawing below; compare it with those of lectures 14 and 18.
 
 # %%
 figures.machine("llama_block")
 
 # %% [markdown]
-# **A question:** which boxes are kept in the KV cache while a text is written? If $H$ heads of queries share $G$ heads of keys and values, by what factor is the cache smaller?
+# **A question:** which boxes are kept in the KV cache while a text is written? By what factor is the cache smaller than with as many keys as queries?
 #
-# Each takes a few lines. **RMSNorm** drops the mean and the bias:
+# <details><summary>Answer</summary>
+#
+# $k$, once it has been rotated, and $v$; everything else is computed for the new word and forgotten. Both have $G$ heads instead of $H$, so the cache is $R = H/G$ times smaller, in the drawing by half.
+#
+# </details>
+#
+# Each change takes a few lines. **RMSNorm** drops the mean and the bias:
 
 # %%
 from course.models import rms_norm
@@ -466,7 +476,13 @@ for beta in (100.0, 2.0, 0.5, 0.1):
     assert gain(P, beta) > max(gain(other, beta) for other in others)  # no other is better
 
 # %% [markdown]
-# One word remains. A reward is a measurement of what people want, not the thing itself; pushed far enough, the model finds what is measured, here length, and loses its variety. $\beta$ decides how far to go.
+# <details><summary>Answer</summary>
+#
+# One word remains.
+#
+# </details>
+#
+# A reward is a measurement of what people want, not the thing itself; pushed far enough, the model finds what is measured, here length, and loses its variety. $\beta$ decides how far to go.
 #
 # **4. Tools.** A model that writes text can write a call: a search, a calculation, a line of code. The program around it stops the writing at the end of the call, runs it, and puts the result into the context; then the model reads it and continues (Schick and others, 2023). So a small model need not know today's date or be able to multiply; it has to know when to call which tool. The result is text like any other. A model trusts a wrong result as much as a right one, and may follow an instruction hidden in a web page, so the program must decide what a call may do. An *agent* is this loop, with calls that change things.
 #

@@ -185,6 +185,15 @@ def test_the_answer_to_a_prediction_is_folded_until_it_is_asked_for(path):
 
 
 @each_lecture
+def test_a_question_about_a_drawing_is_answered_below_it(path):
+    for cell in read(path)["cells"]:
+        for below in source(cell).split("**A question:**")[1:]:
+            assert re.match(r"[^\n]+\n\n<details><summary>Answer</summary>\n\n[^<]+\n</details>", below), (
+                below[:80]
+            )
+
+
+@each_lecture
 def test_what_a_lecture_recommends_is_one_click_away(path):
     text = "\n".join(source(cell) for cell in read(path)["cells"] if cell["cell_type"] == "markdown")
     entries = re.findall(r"^- .*$", text.partition("## Further reading")[2], flags=re.M)

@@ -25,7 +25,7 @@ def tape(
     *,
     twice: tuple[str, str] | None = None,
     claims: Mapping[str, tuple[str, float]] | None = None,
-    caption: str = "First the values, from left to right; then, after ∂, the gradients, from right to left.",
+    caption: str = "First the values, from left to right; then, from the loss back, the gradients.",
 ) -> Figure:
     """Show a graph of scalars: name → number, or (operation, name, …) with add, mul, div, exp, tanh, nlog.
 

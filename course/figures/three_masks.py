@@ -14,7 +14,7 @@ def three_masks(
     *,
     pad: str = PAD,
     caption: str = (
-        "Blue: may be looked at. Padding is hidden from everybody, the future from the decoder. "
+        "Blue: may be looked at. In 1 and 3 padding is hidden, in 2 only the future is. "
         "Choose a cell to read why."
     ),
 ) -> Figure:

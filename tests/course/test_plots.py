@@ -163,6 +163,8 @@ def test_what_samplers_leave_is_counted_and_drawn_in_the_order_of_the_ranks():
     assert removed.mask.tolist() == [False, False, True, True]
     assert removed[:2].tolist() == pytest.approx([np.log2(4 / 3)] * 2)
     assert kept.tolist() == pytest.approx([0, 0, 0, 0])
+    heads, *beside = (text.get_text() for text in picture.axes[0].texts)
+    assert all(len(text.split(" · ")) == len(heads.split(" · ")) for text in beside)
 
 
 def test_what_is_pressed_to_zero_is_not_drawn_as_removed():
@@ -175,3 +177,9 @@ def test_what_is_pressed_to_zero_is_not_drawn_as_removed():
 def test_a_small_probability_is_not_shown_as_zero():
     told = next_words({"It takes great …": {"care": 0.92, "patience": 0.0034, "nothing": 0.0}}).alt_text
     assert told.endswith("care 0.92, patience 0.003, nothing 0.00.")
+
+
+def test_a_model_keeps_its_colour_in_every_picture_of_a_page():
+    losses = {"RNNenc": [3.0, 2.0], "RNNsearch": [3.0, 1.0], "another": [3.0, 2.5]}
+    lines = loss_curves(losses, colours={"RNNenc": "#D55E00", "RNNsearch": "#0072B2"}).axes[0].get_lines()
+    assert [line.get_color() for line in lines] == ["#D55E00", "#0072B2", COLOURS[2]]
