@@ -29,10 +29,10 @@ export default {
     const row = 24, top = 40, longest = Math.max(...sentences.map(({ source, target }) => Math.max(source.length, target.length)));
     const height = top + row * longest + 6;
     const wordsOf = (side) => 10 + 9 * Math.max(...sentences.flatMap((sentence) => sentence[side].map((word) => word.length)));
-    const narrowest = 96 + wordsOf("source"); // where the source's words end
+    const sourceEnd = 96 + wordsOf("source"); // on a narrow page
     const layouts = { // bars grow from `zero` to the left, and a weight of 1 is `one` long
       wide: { width: 640, height, zero: 180, one: 144, sourceX: 300, targetX: 430, targetWide: 190 },
-      narrow: { width: narrowest + 56 + wordsOf("target"), height, zero: 96, one: 60, sourceX: narrowest, targetX: narrowest + 56,
+      narrow: { width: sourceEnd + 56 + wordsOf("target"), height, zero: 96, one: 60, sourceX: sourceEnd, targetX: sourceEnd + 56,
         targetWide: wordsOf("target") },
     };
     let layout = layouts.wide;

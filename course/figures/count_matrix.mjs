@@ -5,11 +5,12 @@ import { arrange, dragged, frame, parts, press, put, shape, slider, strength } f
 export default {
   render({ model, el }) {
     const { symbols, counts, held_out: heldOut } = model.get("data");
-    const n = symbols.length, cell = 13, left = 22, top = 22, side = left + n * cell;
-    const layouts = { // the table, and the chosen row
-      wide: { width: side + 300, height: side + 12, at: [[0, 0], [side, 0]] },
-      narrow: { width: side, height: 2 * side + 20, at: [[0, 0], [0, side + 8]] },
+    const n = symbols.length, left = 22, top = 22;
+    const [wide, narrow] = [13, 11.5].map((each) => left + n * each), layouts = { // the table, and the chosen row
+      wide: { cell: 13, width: wide + 300, height: wide + 12, at: [[0, 0], [wide, 0]] },
+      narrow: { cell: 11.5, width: Math.max(narrow, 276), height: 2 * narrow + 20, at: [[0, 0], [0, narrow + 8]] },
     };
+    let { cell } = layouts.wide;
     const view = frame(el, { ...layouts.wide,
       title: "Which letter follows which, and how often",
       label: "Counts of symbol pairs, and the chosen row's distribution", name: "count-matrix" });
@@ -102,6 +103,9 @@ export default {
       view.numbers(["next", "count", "P"], probs.map((p, j) => [symbols[j], counts[state.row][j], p.toFixed(5)]));
     }
     dragged(view.picture, bars, ({ x, y }) => { if (x > 226 && y > 0) put(dart, (y - top) / (n * cell)); });
-    arrange(view, layouts, draw);
+    arrange(view, layouts, (layout) => {
+      ({ cell } = layout);
+      draw();
+    });
   },
 };

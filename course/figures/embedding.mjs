@@ -46,7 +46,7 @@ export default {
     const { words, vectors, places, start, count } = model.get("data");
     const layouts = { // the map, whose sides are `side`, and the list of the nearest
       wide: { width: 650, height: 430, side: 430, at: [[0, 0], [430, 0]] },
-      narrow: { width: 370, height: 410 + 30 * count, side: 370, at: [[0, 0], [0, 372]] },
+      narrow: { width: 340, height: 380 + 30 * count, side: 340, at: [[0, 0], [0, 342]] },
     };
     const view = frame(el, { ...layouts.wide,
       title: "Which words have come to lie close together",

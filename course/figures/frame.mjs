@@ -144,7 +144,7 @@ function arrange({ picture }, { wide, narrow }, draw) {
     const isNarrow = box.clientWidth && box.clientWidth < legible(wide.width), layout = isNarrow ? narrow : wide;
     if (layout === chosen) return;
     chosen = layout;
-    measure(picture, isNarrow ? { ...layout, least: Math.round(0.9 * layout.width) } : layout);
+    measure(picture, isNarrow ? { ...layout, least: Math.round(0.88 * layout.width) } : layout);
     layout.at?.forEach((place, i) => picture.children[i].setAttribute("transform", `translate(${place})`));
     draw(layout);
   };

@@ -30,14 +30,14 @@ export default {
   render({ model, el }) {
     const given = model.get("data"), T = given.tokens.length, plane = given.key[0].length === 2;
     const vectors = { query: given.query.map((q) => [...q]), key: given.key.map((k) => [...k]), value: given.value };
-    const left = 92, stepsTall = 196 + 24 * T, layoutOf = (cell) => ({ cell, wide: left + cell * T });
+    const stepsTall = 196 + 24 * T, layoutOf = (left, cell) => ({ left, cell, wide: left + cell * T });
     const layouts = { // the steps, and the plane beside or below them
-      wide: { ...layoutOf(54), width: Math.max(660, layoutOf(54).wide + 330), height: Math.max(plane ? 262 : 0, stepsTall + 14),
-        at: [[0, 0], [layoutOf(54).wide + 96, 0]] },
-      narrow: { ...layoutOf(48), width: layoutOf(48).wide + 88, height: stepsTall + (plane ? 286 : 32),
-        at: [[0, 0], [left - 20, stepsTall + 18]], isNarrow: true },
+      wide: { ...layoutOf(92, 54), width: Math.max(660, layoutOf(92, 54).wide + 330), height: Math.max(plane ? 262 : 0, stepsTall + 14),
+        at: [[0, 0], [layoutOf(92, 54).wide + 96, 0]] },
+      narrow: { ...layoutOf(80, 48), width: layoutOf(80, 48).wide + 84, height: stepsTall + (plane ? 286 : 32),
+        at: [[0, 0], [68, stepsTall + 18]], isNarrow: true },
     };
-    let { cell, wide, isNarrow } = layouts.wide;
+    let { left, cell, wide, isNarrow } = layouts.wide;
     const view = frame(el, { ...layouts.wide,
       title: "One query, step by step, from its scores to its output",
       label: "Steps of self-attention", name: "microscope" });
@@ -161,7 +161,7 @@ export default {
         steps.weights.map((row, i) => [given.tokens[i], ...row.map((w) => w.toFixed(4)), steps.sums[i].toFixed(4)]));
     }
     arrange(view, layouts, (layout) => {
-      ({ cell, wide, isNarrow } = layout);
+      ({ left, cell, wide, isNarrow } = layout);
       draw();
     });
   },
