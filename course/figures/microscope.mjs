@@ -34,7 +34,7 @@ export default {
     const layouts = { // the steps, and the plane beside or below them
       wide: { ...layoutOf(92, 54), width: Math.max(660, layoutOf(92, 54).wide + 330), height: Math.max(plane ? 262 : 0, stepsTall + 14),
         at: [[0, 0], [layoutOf(92, 54).wide + 96, 0]] },
-      narrow: { ...layoutOf(80, 48), width: layoutOf(80, 48).wide + 84, height: stepsTall + (plane ? 286 : 32),
+      narrow: { ...layoutOf(84, 46), width: layoutOf(84, 46).wide + 92, height: stepsTall + (plane ? 286 : 32),
         at: [[0, 0], [68, stepsTall + 18]], isNarrow: true },
     };
     let { left, cell, wide, isNarrow } = layouts.wide;
@@ -71,7 +71,8 @@ export default {
     }
 
     function matrix(steps) {
-      given.tokens.forEach((token, j) => text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: "font-size:11px" }));
+      given.tokens.forEach((token, j) =>
+        text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: `font-size:${isNarrow ? 10.5 : 11}px` }));
       text(0, 10, "weights: queries down, keys across", { class: "quiet" });
       steps.weights.forEach((row, i) => {
         text(left - 6, 49 + 24 * i, given.tokens[i],

@@ -8,17 +8,20 @@ from course import figures
 PHONES = (375, 400)
 # By lecture: the figures, by the beginnings of their labels, that have to be seen without scrolling sideways.
 FITTING = {
+    "00_welcome": ("Your answers",),
     "02_ngrams": ("Counts of symbol pairs",),
     "03_perplexity": ("Bits per letter", "True and guessed"),
     "04_tokenisation": ("A text cut",),
-    "05_feedforward": ("A training run", "Words as points"),
+    "05_feedforward": ("Three optimizers", "A training run", "Words as points"),
     "06_backprop": ("A computation graph",),
-    "11_attention": ("Target words",),
+    "10_sequence_to_sequence": ("fraction of", "BLEU"),
+    "11_attention": ("BLEU", "Target words"),
     "12_self_attention": ("Steps of self-attention",),
     "14_transformer_block": ("Shapes, operations",),
     "15_gpt": ("Keys and values",),
     "16_generation": ("Logits",),
-    "18_encoder_decoder": ("Target words",),
+    "17_bert": ("A sentence",),
+    "18_encoder_decoder": ("Three masks", "BLEU", "Target words"),
 }
 OFF_SCREEN = "box => box.scrollWidth - box.clientWidth"
 LOWEST = """picture => Math.min(...[...picture.querySelectorAll('text')].map((text) =>
