@@ -9,6 +9,7 @@ PHONES = (375, 400)
 # By lecture: the figures, by the beginnings of their labels, that have to be seen without scrolling sideways.
 FITTING = {
     "00_welcome": ("Your answers",),
+    "01_chain_rule": ("The factors",),
     "02_ngrams": ("Counts of symbol pairs",),
     "03_perplexity": ("Bits per letter", "True and guessed"),
     "04_tokenisation": ("A text cut",),
