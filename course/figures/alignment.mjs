@@ -1,6 +1,6 @@
 // Where a translator looks: choose a target word, see its weights over the source; the links they make are judged against the gold ones.
 
-import { choose, dragged, frame, HALO, put, shape, slider, toggle } from "./frame.mjs";
+import { arrange, choose, dragged, frame, HALO, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Links [source, target]: the strongest weight of each target word, or every weight of at least `threshold` where one is given. */
 export function linksOf(weights, threshold = null) {
@@ -27,8 +27,16 @@ export default {
   render({ model, el }) {
     const { sentences } = model.get("data");
     const row = 24, top = 40, longest = Math.max(...sentences.map(({ source, target }) => Math.max(source.length, target.length)));
-    const width = 640, height = top + row * longest + 6, sourceX = 300, targetX = 430;
-    const view = frame(el, { width, height,
+    const height = top + row * longest + 6;
+    const wordsOf = (side) => 10 + 9 * Math.max(...sentences.flatMap((sentence) => sentence[side].map((word) => word.length)));
+    const sourceEnd = 96 + wordsOf("source"); // on a narrow page
+    const layouts = { // bars grow from `zero` to the left, and a weight of 1 is `one` long
+      wide: { width: 640, height, zero: 180, one: 144, sourceX: 300, targetX: 430, targetWide: 190 },
+      narrow: { width: sourceEnd + 56 + wordsOf("target"), height, zero: 96, one: 60, sourceX: sourceEnd, targetX: sourceEnd + 56,
+        targetWide: wordsOf("target") },
+    };
+    let layout = layouts.wide;
+    const view = frame(el, { ...layout,
       title: "Where a translator looks while it writes each word",
       label: "Target words and the source words they look at", name: "alignment" });
     const state = { sentence: 0, target: 0, gold: false, isLargest: true, least: 0.3 };
@@ -54,35 +62,37 @@ export default {
     const middle = (place) => top + (place + 0.5) * row;
     const write = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y: y + 5, ...more }, words));
     const join = (s, t, more) =>
-      view.picture.append(shape("line", { x1: sourceX + 8, y1: middle(s), x2: targetX - 8, y2: middle(t), ...more }));
+      view.picture.append(shape("line", { x1: layout.sourceX + 8, y1: middle(s), x2: layout.targetX - 8, y2: middle(t), ...more }));
 
     function drawSource() {
-      const weights = here().weights[state.target];
+      const weights = here().weights[state.target], { zero, one, sourceX } = layout;
       here().source.forEach((word, s) => {
-        const long = 144 * weights[s];
+        const long = one * weights[s];
         view.picture.append(shape("rect",
-          { x: 180 - long, y: middle(s) - 8, width: Math.max(0.5, long), height: 16, fill: "var(--blue)" }));
-        if (weights[s] >= 0.005) write(176 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet", style: HALO });
+          { x: zero - long, y: middle(s) - 8, width: Math.max(0.5, long), height: 16, fill: "var(--blue)" }));
+        if (weights[s] >= 0.005)
+          write(zero - 4 - long, middle(s), weights[s].toFixed(2), { "text-anchor": "end", class: "quiet", style: HALO });
         write(sourceX, middle(s), word, { "text-anchor": "end", "font-weight": weights[s] >= 0.2 ? "bold" : "normal" });
       });
     }
 
     /** From which weight on there is a link; a hand can move it. */
     function drawLine() {
-      const x = 180 - 144 * state.least;
+      const { zero, one } = layout, x = zero - one * state.least;
       view.picture.append(shape("line", { x1: x, x2: x, y1: top - 4, y2: top + row * here().source.length, stroke: "var(--ink)",
         "stroke-width": 1.5, "stroke-dasharray": "5 3", "stroke-opacity": state.isLargest ? 0.35 : 1 }));
       view.picture.append(shape("circle", { cx: x, cy: top - 4, r: 5, fill: state.isLargest ? "var(--line)" : "var(--ink)" }));
-      view.picture.append(shape("rect", { x: 20, y: top - 12, width: 166, height: 12 + row * here().source.length, fill: "transparent",
-        style: "cursor:ew-resize;touch-action:pan-y" }));
+      view.picture.append(shape("rect", { x: zero - one - 16, y: top - 12, width: one + 22, height: 12 + row * here().source.length,
+        fill: "transparent", style: "cursor:ew-resize;touch-action:pan-y" }));
     }
 
     function drawTarget() {
+      const { targetX, targetWide } = layout;
       here().target.forEach((word, t) => {
         const chosen = t === state.target;
         const group = shape("g", { style: "cursor:pointer" });
         group.append(shape("rect",
-          { x: targetX - 4, y: middle(t) - 11, width: 190, height: 22, fill: chosen ? "var(--panel)" : "transparent",
+          { x: targetX - 4, y: middle(t) - 11, width: targetWide, height: 22, fill: chosen ? "var(--panel)" : "transparent",
             stroke: chosen ? "var(--ink)" : "none" }));
         group.append(shape("text", { x: targetX, y: middle(t) + 5, "font-weight": chosen ? "bold" : "normal" }, word));
         group.addEventListener("mouseenter", () => { if (t !== state.target) put(select, t); });
@@ -94,9 +104,10 @@ export default {
     function draw() {
       const { source, target, weights, sure, possible } = here();
       const found = linksOf(weights, threshold()), known = new Set([...sure, ...possible].map(String));
+      const { width, zero, sourceX, targetX } = layout;
       view.picture.replaceChildren();
       view.picture.setAttribute("viewBox", `0 0 ${width} ${top + row * Math.max(source.length, target.length) + 6}`);
-      write(180, 14, "weights α", { "text-anchor": "end", class: "quiet" });
+      write(zero, 14, "weights α", { "text-anchor": "end", class: "quiet" });
       write(sourceX, 14, "source", { "text-anchor": "end", class: "quiet" });
       write(targetX, 14, "target", { class: "quiet" });
       for (const [s, t] of found) join(s, t, { stroke: "var(--line)", "stroke-width": 1 });
@@ -119,9 +130,12 @@ export default {
     let isHeld = null;
     view.picture.addEventListener("pointerdown", () => { isHeld = null; });
     dragged(view.picture, view.picture, ({ x, y }) => {
-      isHeld ??= x < 186 && y > top - 12;
-      if (isHeld) put(line, (180 - x) / 144);
+      isHeld ??= x < layout.zero + 6 && y > top - 12;
+      if (isHeld) put(line, (layout.zero - x) / layout.one);
     });
-    draw();
+    arrange(view, layouts, (chosen) => {
+      layout = chosen;
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // Quality against the length of the source, and at each length what a model wrote beside what is right.
 
-import { frame, node, press, shape, slider } from "./frame.mjs";
+import { arrange, frame, node, press, shape, slider } from "./frame.mjs";
 
 /** Word by word: which of the written words stand in their place. */
 export function inPlace(written, right) {
@@ -25,8 +25,12 @@ export function farthestApart(curves, trained, lengths) {
 export default {
   render({ model, el }) {
     const { lengths, curves, trained, measure, unit, highest, examples } = model.get("data");
-    const width = 640, height = 262, left = 44, right = 440, floor = 222, ceiling = 26;
-    const view = frame(el, { width, height,
+    const left = 44, floor = 222, ceiling = 26, layouts = { // the curves end at `right`; `key`: where their names stand
+      wide: { width: 640, height: 262, right: 440, key: [454, 24] },
+      narrow: { width: 340, height: 296 + 22 * curves.length, right: 326, key: [left, 288] },
+    };
+    let { width, right, key } = layouts.wide;
+    const view = frame(el, { ...layouts.wide,
       title: "What arrives of a source, the longer it is",
       label: `${measure} against the length of the source`, name: "bottleneck" });
     const colours = ["var(--orange)", "var(--blue)", "var(--green)"], dashes = ["", "7 4", "2 3"];
@@ -52,7 +56,7 @@ export default {
       for (const length of lengths) text(x(length), floor + 18, String(length), { "text-anchor": "middle", class: "quiet" });
       text((left + right) / 2, floor + 36, `${unit} in the source`, { "text-anchor": "middle", class: "quiet" });
       line(x(trained), floor, x(trained), ceiling, { stroke: "var(--line)", "stroke-dasharray": "2 4" });
-      text(x(trained), 14, "longest in training", { "text-anchor": "middle", class: "quiet" });
+      text(Math.min(x(trained), width - 62), 14, "longest in training", { "text-anchor": "middle", class: "quiet" });
     }
 
     function drawCurve({ name, values }, which) {
@@ -61,9 +65,10 @@ export default {
         { points, fill: "none", stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] }));
       const value = values[state.place];
       view.picture.append(shape("circle", { cx: x(lengths[state.place]), cy: y(value), r: 6, fill: colours[which % 3] }));
-      line(right + 14, 44 + 22 * which, right + 40, 44 + 22 * which,
+      const [from, y0] = key, at = y0 + 20 + 22 * which;
+      line(from, at, from + 26, at,
         { stroke: colours[which % 3], "stroke-width": 2.5, "stroke-dasharray": dashes[which % 3] });
-      text(right + 46, 48 + 22 * which, `${name}: ${value.toFixed(highest > 1 ? 0 : 2)}`);
+      text(from + 32, at + 4, `${name}: ${value.toFixed(highest > 1 ? 0 : 2)}`);
     }
 
     function words(label, list, good = null) {
@@ -76,7 +81,7 @@ export default {
     function draw() {
       view.picture.replaceChildren();
       drawAxes();
-      text(right + 14, 24, measure, { class: "quiet" });
+      text(...key, measure, { class: "quiet" });
       curves.forEach(drawCurve);
       const some = examples[state.place], { source, target, written } = some[state.example % some.length];
       texts.replaceChildren(words("source", source), words("right", target),
@@ -85,6 +90,9 @@ export default {
         `${name}: ${Math.round(100 * share(written[which], target))} % of the ${unit} stand in their place`).join("; ") + ".");
       view.numbers(["model", ...lengths], curves.map(({ name, values }) => [name, ...values.map((value) => value.toFixed(3))]));
     }
-    draw();
+    arrange(view, layouts, (layout) => {
+      ({ width, right, key } = layout);
+      draw();
+    });
   },
 };

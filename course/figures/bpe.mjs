@@ -1,7 +1,7 @@
 // Byte-pair encoding step by step: how many merges, which token, at what cost. A token is a string of bytes, one
 // character of code 0 … 255 for each.
 
-import { choose, dragged, field, frame, node, put, shape, slider, stepper, strength } from "./frame.mjs";
+import { arrange, choose, dragged, field, frame, node, put, shape, slider, stepper, strength } from "./frame.mjs";
 
 // GPT-2's cut into pre-tokens, which no merge crosses.
 const PRE_TOKEN = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
@@ -48,12 +48,17 @@ function history(token, merges, count) {
   return [...history(left, merges, rank), ...history(right, merges, rank), { rank, left, right }];
 }
 
+const LAYOUTS = { // the text takes at most so many rows
+  wide: { width: 660, height: 310, rows: 5 },
+  narrow: { width: 340, height: 460, rows: 10 },
+};
+
 export default {
   encode,
   render({ model, el }) {
     const { merges, texts } = model.get("data");
-    const width = 660, rows = 5, height = rows * 30 + 160;
-    const view = frame(el, { width, height,
+    let { width, rows } = LAYOUTS.wide;
+    const view = frame(el, { ...LAYOUTS.wide,
       title: "Merge by merge, bytes grow into words",
       label: "A text cut into tokens, and how many tokens it takes", name: "bpe" });
     const state = { count: 0, text: texts[0].text, chosen: 0 };
@@ -140,6 +145,9 @@ export default {
         + (made ? `The chosen token “${spell(tokens[state.chosen])}” was made by ${made}.` : "The chosen token is a single byte."));
       view.numbers(["merges", "tokens", "bytes per token"], points.map(([count, n]) => [count, n, (nBytes / Math.max(1, n)).toFixed(2)]));
     }
-    draw();
+    arrange(view, LAYOUTS, (layout) => {
+      ({ width, rows } = layout);
+      draw();
+    });
   },
 };

@@ -1,12 +1,17 @@
 // The chain rule as a ledger: one tile for each factor, the running product beside the running sum of logarithms.
 
-import { choose, frame, shape, slider } from "./frame.mjs";
+import { arrange, choose, frame, shape, slider } from "./frame.mjs";
+
+const LAYOUTS = { // a bar stands beside its name, or `below` it; its value stands at `value`
+  wide: { width: 640, height: 250, bars: 112, row: 34, left: 190, below: 0, value: 500, long: 300 },
+  narrow: { width: 340, height: 286, bars: 98, row: 52, left: 0, below: 22, value: 224, long: 216 },
+};
 
 export default {
   render({ model, el }) {
     const { sentences } = model.get("data");
-    const width = 640, height = 250;
-    const view = frame(el, { width, height,
+    let layout = LAYOUTS.wide;
+    const view = frame(el, { ...layout,
       title: "A text's probability is a product with one factor for each token",
       label: "The factors of a sentence and their product", name: "chain-rule" });
     const state = { sentence: 0, shown: 1, copies: 1 };
@@ -26,17 +31,18 @@ export default {
       return { product, logs, count: probs.length * state.copies };
     }
 
-    function bar(y, share, colour, label, value) {
-      view.picture.append(shape("text", { x: 0, y: y + 15 }, label));
-      view.picture.append(shape("rect", { x: 190, y, width: 300, height: 20, fill: "var(--panel)" }));
-      view.picture.append(shape("rect", { x: 190, y, width: 300 * Math.max(0, Math.min(1, share)), height: 20, fill: colour }));
-      view.picture.append(shape("text", { x: 500, y: y + 15 }, value));
+    function bar(i, share, colour, label, value) {
+      const { bars, row, left, below, long } = layout, top = bars + i * row, y = top + below;
+      view.picture.append(shape("text", { x: 0, y: top + 15 }, label));
+      view.picture.append(shape("rect", { x: left, y, width: long, height: 20, fill: "var(--panel)" }));
+      view.picture.append(shape("rect", { x: left, y, width: long * Math.max(0, Math.min(1, share)), height: 20, fill: colour }));
+      view.picture.append(shape("text", { x: layout.value, y: y + 15 }, value));
     }
 
     function draw() {
       const { tokens, probs } = sentences[state.sentence];
       const seen = probs.slice(0, state.shown), { product, logs, count } = totals(seen);
-      const tile = Math.min(96, (width - 4) / tokens.length);
+      const tile = Math.min(96, (layout.width - 4) / tokens.length);
       view.picture.replaceChildren();
       tokens.forEach((token, t) => {
         const open = t < state.shown;
@@ -49,16 +55,19 @@ export default {
           view.picture.append(shape("rect", { x: t * tile + 8, y: 64, width: (tile - 19) * probs[t], height: 10, fill: "var(--blue)" }));
         }
       });
-      bar(112, product, "var(--blue)", "product (float32)", product === 0 ? "0 (underflow)" : product.toExponential(3));
-      bar(146, -logs / 120, "var(--orange)", "−log P, in nats", (-logs).toFixed(3));
-      bar(180, -logs / Math.LN2 / count / 8, "var(--green)", "bits per token", (-logs / Math.LN2 / count).toFixed(3));
-      view.picture.append(shape("text", { x: 0, y: 235, class: "quiet" },
+      bar(0, product, "var(--blue)", "product (float32)", product === 0 ? "0 (underflow)" : product.toExponential(3));
+      bar(1, -logs / 120, "var(--orange)", "−log P, in nats", (-logs).toFixed(3));
+      bar(2, -logs / Math.LN2 / count / 8, "var(--green)", "bits per token", (-logs / Math.LN2 / count).toFixed(3));
+      view.picture.append(shape("text", { x: 0, y: layout.height - 15, class: "quiet" },
         `perplexity ${Math.exp(-logs / count).toFixed(3)} over ${count} token${count === 1 ? "" : "s"}`));
       view.say(product === 0 ? "The product has underflowed to zero; the sum of logarithms has not noticed."
         : `P = ${product.toExponential(3)} = exp(${logs.toFixed(3)})`);
       view.numbers(["t", "token", "P(token | before)", "log P"],
         seen.map((p, t) => [t + 1, tokens[t], p.toPrecision(4), Math.log(p).toFixed(4)]));
     }
-    draw();
+    arrange(view, LAYOUTS, (chosen) => {
+      layout = chosen;
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // Words as points: choose one, see its nearest by the angle between the vectors, in all dimensions or in the picture's two.
 
-import { choose, frame, shape, slider, toggle } from "./frame.mjs";
+import { arrange, choose, frame, parts, shape, slider, toggle } from "./frame.mjs";
 
 function cosine(a, b) {
   let dot = 0, aa = 0, bb = 0;
@@ -44,16 +44,19 @@ export default {
   nearest, labels,
   render({ model, el }) {
     const { words, vectors, places, start, count } = model.get("data");
-    const side = 430, width = side + 220, height = side;
-    const view = frame(el, { width, height,
+    const layouts = { // the map, whose sides are `side`, and the list of the nearest
+      wide: { width: 650, height: 430, side: 430, at: [[0, 0], [430, 0]] },
+      narrow: { width: 340, height: 380 + 30 * count, side: 340, at: [[0, 0], [0, 342]] },
+    };
+    const view = frame(el, { ...layouts.wide,
       title: "Which words have come to lie close together",
       label: "Words as points in a plane, and the nearest of the chosen one", name: "embedding" });
+    const [map, list] = parts(view, 2);
     const state = { chosen: start, flat: false, zoom: 1 };
-    let named = {};
+    let named = {}, side = 0, spots = [];
     const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
     const scale = (value, values, from, to) =>
       from + (to - from) * (value - Math.min(...values)) / (Math.max(...values) - Math.min(...values) || 1);
-    const spots = places.map(([x, y]) => [scale(x, xs, 30, side - 40), scale(y, ys, side - 16, 16)]);
 
     const order = words.map((_, i) => i).sort((a, b) => words[a].localeCompare(words[b]));
     const select = choose(view.controls, { label: "Word", options: order.map((i) => words[i]), value: order.indexOf(start) },
@@ -75,14 +78,14 @@ export default {
       group.append(shape("circle", { "data-key": `word ${i}`, cx: x, cy: y, r: size, fill: colour }));
       if (label) group.append(shape("text", { x: label.x, y: label.y, "text-anchor": label.anchor,
         style: `font-size:${weight ? 13 : 11}px;font-weight:${weight}`, class: weight ? "" : "quiet" }, words[i]));
-      view.picture.append(group);
+      map.append(group);
     }
 
     /** The points are small: a press chooses the one that is nearest. */
     view.picture.addEventListener("click", (event) => {
-      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(view.picture.getScreenCTM().inverse());
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
       const away = words.map((_, i) => (isInside(i) ? Math.hypot(spot(i)[0] - at.x, spot(i)[1] - at.y) : Infinity));
-      if (at.x > side) return;
+      if (at.x > side || at.y > side) return;
       state.chosen = away.indexOf(Math.min(...away));
       select.value = String(order.indexOf(state.chosen));
       draw();
@@ -91,7 +94,7 @@ export default {
     function draw() {
       const found = nearest(state.flat ? places : vectors, state.chosen, count);
       const marked = new Set(found.map(([i]) => i));
-      view.picture.replaceChildren();
+      for (const part of [map, list]) part.replaceChildren();
       const others = words.map((_, i) => i).filter((i) => i !== state.chosen && !marked.has(i) && isInside(i));
       const near = [...marked].filter(isInside);
       const dot = (i, radius) => {
@@ -104,21 +107,25 @@ export default {
       for (const i of others) point(i, "var(--line)", 2, 0);
       const [x1, y1] = spot(state.chosen);
       for (const [x2, y2] of found.filter(([i]) => isInside(i)).map(([i]) => spot(i)))
-        view.picture.append(shape("line", { x1, y1, x2, y2, stroke: "var(--blue)", "stroke-opacity": 0.4 }));
+        map.append(shape("line", { x1, y1, x2, y2, stroke: "var(--blue)", "stroke-opacity": 0.4 }));
       for (const i of near) point(i, "var(--blue)", 4, 600);
       point(state.chosen, "var(--orange)", 6, 700);
-      view.picture.append(shape("text", { x: side + 10, y: 20, style: "font-weight:700" }, `nearest to “${words[state.chosen]}”`));
+      list.append(shape("text", { x: 10, y: 20, style: "font-weight:700" }, `nearest to “${words[state.chosen]}”`));
       found.forEach(([i, value], rank) => {
         const y = 34 + rank * 30;
-        view.picture.append(shape("text", { x: side + 10, y: y + 14 }, words[i]));
-        view.picture.append(shape("rect",
-          { x: side + 100, y: y + 3, width: Math.max(0.5, 70 * Math.max(0, value)), height: 14, fill: "var(--blue)" }));
-        view.picture.append(shape("text", { x: side + 174, y: y + 14 }, value.toFixed(2)));
+        list.append(shape("text", { x: 10, y: y + 14 }, words[i]));
+        list.append(shape("rect",
+          { x: 100, y: y + 3, width: Math.max(0.5, 70 * Math.max(0, value)), height: 14, fill: "var(--blue)" }));
+        list.append(shape("text", { x: 174, y: y + 14 }, value.toFixed(2)));
       });
       const listed = found.slice(0, 3).map(([i, value]) => `${words[i]} (${value.toFixed(2)})`).join(", ");
       view.say(`Nearest to “${words[state.chosen]}” by the cosine in ${state.flat ? "two" : vectors[0].length} dimensions: ${listed}.`);
       view.numbers(["word", "cosine"], found.map(([i, value]) => [words[i], value.toFixed(4)]));
     }
-    draw();
+    arrange(view, layouts, (layout) => {
+      ({ side } = layout);
+      spots = places.map(([x, y]) => [scale(x, xs, 30, side - 40), scale(y, ys, side - 16, 16)]);
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // A sentence with a hole: choose the word that is hidden, and see what a model puts there.
 
-import { frame, put, shape, slider } from "./frame.mjs";
+import { arrange, frame, put, shape, slider } from "./frame.mjs";
 
 /** −log2 of the probability that a list of [word, probability] gives to the word that was hidden; Infinity if it is not in it. */
 export function surprise(guesses, word) {
@@ -11,9 +11,14 @@ export function surprise(guesses, word) {
 export default {
   render({ model, el }) {
     const { tokens, readers, start } = model.get("data");
-    const width = 640, panel = (width - 20) / readers.length, lines = Math.ceil(tokens.join(" ").length / 78), top = 14 + 26 * lines,
-      rows = readers[0].guesses[start].length, height = top + 24 + 25 * rows;
-    const view = frame(el, { width, height,
+    const tall = 24 + 25 * readers[0].guesses[start].length, letters = tokens.join(" ").length;
+    const layouts = { // the sentence, and below it the readers side by side or one below the other
+      wide: { width: 640, top: 14 + 26 * Math.ceil(letters / 78), panel: 620 / readers.length, beside: 1, below: 0 },
+      narrow: { width: 340, top: 14 + 26 * Math.ceil(letters / 36), panel: 336, beside: 0, below: tall + 10 },
+    };
+    for (const layout of Object.values(layouts)) layout.height = layout.top + tall + layout.below * (readers.length - 1);
+    let { width, top, panel, beside, below } = layouts.wide;
+    const view = frame(el, { ...layouts.wide,
       title: "What a model puts in the place of a hidden word",
       label: "A sentence with one word hidden, and guesses", name: "fill_in" });
     const state = { hidden: start };
@@ -47,10 +52,10 @@ export default {
       sentence();
       const word = tokens[state.hidden];
       readers.forEach(({ name, guesses }, i) => {
-        const left = 4 + i * panel;
-        text(left, top + 14, name, { style: "font-weight:700" });
+        const left = 4 + i * beside * panel, head = top + i * below;
+        text(left, head + 14, name, { style: "font-weight:700" });
         guesses[state.hidden].forEach(([guess, p], rank) => {
-          const y = top + 22 + 25 * rank, wide = (panel - 170) * p;
+          const y = head + 22 + 25 * rank, wide = (panel - 170) * p;
           text(left, y + 16, guess, guess === word ? { style: "font-weight:700;text-decoration:underline" } : {});
           view.picture.append(shape("rect", { x: left + 90, y: y + 3, width: Math.max(0.6, wide), height: 17, fill: colours[i % 2] }));
           text(left + 96 + wide, y + 16, p.toFixed(3));
@@ -64,6 +69,9 @@ export default {
       view.numbers(["reader", "guess", "P"],
         readers.flatMap(({ name, guesses }) => guesses[state.hidden].map(([guess, p]) => [name, guess, p.toFixed(4)])));
     }
-    draw();
+    arrange(view, layouts, (layout) => {
+      ({ width, top, panel, beside, below } = layout);
+      draw();
+    });
   },
 };

@@ -142,6 +142,38 @@ function reachable(element) {
 // Where the page is narrower, the picture scrolls rather than shrinks its words: by no more than a seventh if it is wide.
 const legible = (width) => Math.round(Math.max(Math.min(width, 520), 0.86 * width));
 
+function measure(picture, { width, height, least = legible(width) }) {
+  picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  picture.setAttribute("style", `max-width:${Math.round(1.1 * width)}px;min-width:${least}px`);
+}
+
+/** A picture's parts, each a group with coordinates of its own; `arrange` says where they stand. */
+function parts({ picture }, count) {
+  const made = Array.from({ length: count }, () => shape("g"));
+  picture.append(...made);
+  return made;
+}
+
+/**
+ * Draw a picture in the layout for which the page has room, and again in the other when that changes.
+ * Each layout: {width, height}, and, if the picture has parts, `at`: where each of them begins, [x, y].
+ */
+function arrange({ picture }, { wide, narrow }, draw) {
+  const box = picture.parentElement;
+  let chosen = null;
+  const look = () => {
+    if (chosen && !box.clientWidth) return; // it is hidden
+    const isNarrow = box.clientWidth && box.clientWidth < legible(wide.width), layout = isNarrow ? narrow : wide;
+    if (layout === chosen) return;
+    chosen = layout;
+    measure(picture, isNarrow ? { ...layout, least: Math.round(0.88 * layout.width) } : layout);
+    layout.at?.forEach((place, i) => picture.children[i].setAttribute("transform", `translate(${place})`));
+    draw(layout);
+  };
+  look();
+  new ResizeObserver(look).observe(box);
+}
+
 /**
  * A figure's empty frame: {root, controls, picture, say(text), numbers(header, rows)}.
  * title: the sentence above it, which says what is to be seen. label: what a screen reader says of the picture.
@@ -149,8 +181,8 @@ const legible = (width) => Math.round(Math.max(Math.min(width, 520), 0.86 * widt
 function frame(el, { width, height, label, title = label, name }) {
   const root = node("div", { class: "lmf" });
   const controls = node("div", { class: "lmf-row" });
-  const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
-    style: `max-width:${Math.round(1.1 * width)}px;min-width:${legible(width)}px` });
+  const picture = shape("svg", { role: "img", "aria-label": label });
+  measure(picture, { width, height });
   const scrolled = reachable(node("div", { class: "picture" }, picture));
   const spoken = node("div", { class: "lmf-row", "aria-live": "polite" });
   const table = reachable(node("div", { class: "numbers" }));
@@ -390,6 +422,6 @@ const behind = (weight) =>
 const HALO = "paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round";
 
 export {
-  HALO, behind, choose, dragged, field, frame, heading, headingsHeight, named, node, phrase, pieces, press, printed, put, room, shape,
-  slider, stepper, strength, subscript, toggle, written,
+  HALO, arrange, behind, choose, dragged, field, frame, heading, headingsHeight, named, node, parts, phrase, pieces, press, printed,
+  put, room, shape, slider, stepper, strength, subscript, toggle, written,
 };

@@ -5,7 +5,7 @@ import { frame, node, phrase, shape } from "./frame.mjs";
 export default {
   render({ model, el }) {
     const { rounds, imitator } = model.get("data");
-    const size = 34, width = Math.max(360, size * rounds.length), height = 56;
+    const size = 34, width = Math.max(316, size * rounds.length), height = 56;
     const view = frame(el, { width, height, title: phrase("Can you tell the imitation from the real text?"),
       label: phrase("Your answers, round by round"), name: "imitation" });
     const question = node("p", { style: "margin:.2rem 0" });

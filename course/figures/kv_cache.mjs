@@ -1,6 +1,6 @@
 // Generating with and without a memory of keys and values: which of them each step computes anew.
 
-import { dragged, frame, heading, headingsHeight, press, put, shape, slider, toggle } from "./frame.mjs";
+import { arrange, dragged, frame, heading, headingsHeight, press, put, shape, slider, toggle } from "./frame.mjs";
 
 /** Key-and-value vectors computed per layer up to each step, and numbers remembered: {cached, recomputed, memory}. */
 export function work({ steps, prompt, layers, width }) {
@@ -18,10 +18,18 @@ export function work({ steps, prompt, layers, width }) {
 export default {
   render({ model, el }) {
     const { tokens, prompt, layers, width: d_model } = model.get("data");
-    const steps = tokens.length - prompt, width = 640, left = 96, cell = (width - left - 8) / tokens.length, side = Math.min(24, cell),
-      top = headingsHeight(tokens, cell), height = top + 44 + side * steps;
+    const steps = tokens.length - prompt;
+    const layoutOf = (width, left, legend) => {
+      const cell = (width - left - 8) / tokens.length, side = Math.min(24, cell), top = headingsHeight(tokens, cell);
+      return { width, left, legend, cell, side, top, height: top + 26 + 18 * legend.length + side * steps };
+    };
+    const layouts = {
+      wide: layoutOf(640, 96, ["× computed at this step · empty: remembered · ? the token that is chosen"]),
+      narrow: layoutOf(340, 52, ["× computed at this step · empty: remembered", "? the token that is chosen"]),
+    };
+    let layout = layouts.wide;
     const rows = work({ steps, prompt, layers, width: d_model });
-    const view = frame(el, { width, height,
+    const view = frame(el, { ...layout,
       title: "What each new word makes a model compute",
       label: "Keys and values computed at each step of generation", name: "kv_cache" });
     const state = { step: Math.min(1, steps - 1), cached: true };
@@ -40,6 +48,7 @@ export default {
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
 
     function draw() {
+      const { left, cell, side, top, height, legend } = layout;
       view.picture.replaceChildren();
       tokens.forEach((token, t) => {
         const x = left + (t + 0.5) * cell, style = `font-size:12px;font-weight:${t === prompt + state.step ? 700 : 400}`;
@@ -60,13 +69,18 @@ export default {
         text(left + (length + 0.5) * cell, y + side * 0.72, "?", { "text-anchor": "middle", style: "font-weight:700" });
       }
       const now = rows[state.step];
-      text(left, height - 12, "× computed at this step · empty: remembered · ? the token that is chosen", { class: "quiet" });
+      [...legend].reverse().forEach((words, i) => text(legend.length > 1 ? 0 : left, height - 12 - 18 * i, words, { class: "quiet" }));
       view.say(`After ${state.step + 1} of ${steps} steps: ${now.cached} pairs of key and value per layer with a memory, ${now.recomputed} `
         + `without one. The memory holds ${now.memory.toLocaleString("en")} numbers.`);
       view.numbers(["step", "tokens read", "pairs computed, remembering", "pairs computed, forgetting", "numbers remembered"],
         rows.map((row, step) => [step + 1, row.length, row.cached, row.recomputed, row.memory]));
     }
-    dragged(view.picture, view.picture, ({ y }) => { if (y > top) put(dial, Math.ceil((y - top) / side)); });
-    draw();
+    dragged(view.picture, view.picture, ({ y }) => {
+      if (y > layout.top) put(dial, Math.ceil((y - layout.top) / layout.side));
+    });
+    arrange(view, layouts, (chosen) => {
+      layout = chosen;
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // What a GPT of these sizes costs: shapes, products, parameters, bytes against a card's memory, a time that no card can beat.
 
-import { choose, dragged, frame, put, shape, slider } from "./frame.mjs";
+import { HALO, arrange, choose, dragged, frame, put, shape, slider } from "./frame.mjs";
 
 const DTYPES = [ // bytes per number; float16 training keeps a float32 copy of the weights beside Adam's two moments
   { name: "float32", weight: 4, adam: 8, activation: 4, peak: "float32" },
@@ -56,12 +56,19 @@ const time = (s) =>
 const PULLED = { weights: "L", gradients: "L", Adam: "L", activations: "B", "KV cache": "B", "all of it": "L" };
 const divisors = (D) => [1, 2, 3, 4, 6, 8, 12, 16, 20, 25, 32, 48, 64, 96, 128].filter((H) => D % H === 0 && (D / H) % 2 === 0);
 
+// The columns of the table of products: where each begins or ends, and on which line of its row; and where the bars begin.
+const LAYOUTS = {
+  wide: { width: 660, height: 372, row: 22, bars: 178, columns: [[0, 0], [206, 0], [330, 0], [540, 0, "end"], [656, 0, "end"]] },
+  narrow: { width: 340, height: 500, row: 40, bars: 326, columns: [[0, 0], [0, 17], [124, 17], [258, 0, "end"], [338, 0, "end"]] },
+};
+
 export default {
   products,
   count,
   render({ model, el }) {
-    const { presets, card, widths } = model.get("data"), width = 660, height = 372;
-    const view = frame(el, { width, height,
+    const { presets, card, widths } = model.get("data");
+    let layout = LAYOUTS.wide;
+    const view = frame(el, { ...layout,
       title: "What a GPT of any size costs to store and to compute",
       label: "Shapes, operations and memory of a GPT", name: "ledger" });
     const state = { dtype: 0, generating: false }, knobs = {};
@@ -99,21 +106,19 @@ export default {
     const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
 
     function table(y) {
-      [[0, "one block"], [206, "einsum"], [330, "shape of the result"], [540, "parameters", "end"],
-        [656, "operations", "end"]].forEach(([x, words, anchor = "start"]) =>
-        text(x, y, words, { class: "quiet", "text-anchor": anchor }));
-      products(state).forEach(([what, einsum, result, parameters, flops], i) => {
-        const line = y + 22 * (i + 1);
-        text(0, line, what);
-        text(206, line, einsum, { style: "font-family:ui-monospace,monospace;font-size:12px" });
-        text(330, line, `(${result.join(", ")})`);
-        text(540, line, parameters ? amount(parameters) : "–", { "text-anchor": "end" });
-        text(656, line, amount(flops), { "text-anchor": "end" });
+      const { columns, row } = layout;
+      const line = (at, cells, more) => cells.forEach((words, i) => {
+        const [x, below, anchor = "start"] = columns[i];
+        text(x, at + below, words, { "text-anchor": anchor, ...more(i) });
       });
+      line(y, ["one block", "einsum", "shape of the result", "parameters", "operations"], () => ({ class: "quiet" }));
+      products(state).forEach(([what, einsum, result, parameters, flops], i) =>
+        line(y + row * (i + 1), [what, einsum, `(${result.join(", ")})`, parameters ? amount(parameters) : "–", amount(flops)],
+          (column) => (column === 1 ? { style: "font-family:ui-monospace,monospace;font-size:12px" } : {})));
     }
 
-    const left = 96, top = 178, pull = { style: "cursor:ew-resize;touch-action:pan-y" };
-    const scaleOf = (counted) => (width - 84 - left) / Math.max(1.25 * card.memory, 1.02 * counted.total);
+    const left = 96, pull = { style: "cursor:ew-resize;touch-action:pan-y" };
+    const scaleOf = (counted) => (layout.width - 84 - left) / Math.max(1.25 * card.memory, 1.02 * counted.total);
 
     /** Let the bar end as near to x as whole layers, or powers of two, allow. */
     function reach(kind, x) {
@@ -128,28 +133,28 @@ export default {
 
     function bars(y, counted) {
       const scale = scaleOf(counted), colours = ["var(--blue)", "var(--green)", "var(--orange)", "var(--quiet)", "var(--line)"];
+      const bottom = y + 24 * 5, line = left + card.memory * scale;
+      view.picture.append(shape("line",
+        { x1: line, x2: line, y1: y - 8, y2: bottom + 26, stroke: "var(--ink)", "stroke-dasharray": "5 4" }));
       Object.entries(counted.bytes).forEach(([kind, bytes], i) => {
         text(0, y + 24 * i + 15, kind);
         view.picture.append(shape("rect",
           { x: left, y: y + 24 * i, width: Math.max(bytes > 0 ? 1 : 0, bytes * scale), height: 18, fill: colours[i], ...pull }));
-        text(left + bytes * scale + 6, y + 24 * i + 14, bytes ? size(bytes) : "–");
+        text(left + bytes * scale + 6, y + 24 * i + 14, bytes ? size(bytes) : "–", { style: HALO });
       });
-      const bottom = y + 24 * 5, line = left + card.memory * scale;
       text(0, bottom + 15, "all of it", { style: "font-weight:bold" });
       view.picture.append(shape("rect",
         { x: left, y: bottom, width: Math.max(1, counted.total * scale), height: 18, fill: "transparent", stroke: "var(--ink)",
           "stroke-width": 1.5, ...pull }));
-      text(left + counted.total * scale + 6, bottom + 14, size(counted.total), { style: "font-weight:bold" });
-      view.picture.append(shape("line",
-        { x1: line, x2: line, y1: y - 8, y2: bottom + 26, stroke: "var(--ink)", "stroke-dasharray": "5 4" }));
-      text(line, bottom + 40, `${card.name}: ${size(card.memory)}`, { "text-anchor": line > width - 90 ? "end" : "middle" });
+      text(left + counted.total * scale + 6, bottom + 14, size(counted.total), { style: `font-weight:bold;${HALO}` });
+      text(line, bottom + 40, `${card.name}: ${size(card.memory)}`, { "text-anchor": line > layout.width - 90 ? "end" : "middle" });
     }
 
     function draw() {
       const counted = count(state, card);
       view.picture.replaceChildren();
       table(14);
-      bars(top, counted);
+      bars(layout.bars, counted);
       const step = state.generating ? `one more token for each of ${state.B} texts` : "one training step";
       view.say(`${counted.parameters.toLocaleString("en")} parameters. ${step[0].toUpperCase()}${step.slice(1)}: ${amount(counted.flops)} `
         + `operations, at least ${time(counted.seconds)} on one ${card.name}; `
@@ -163,10 +168,13 @@ export default {
     let kind = null;
     view.picture.addEventListener("pointerdown", () => { kind = null; });
     dragged(view.picture, view.picture, ({ x, y }) => {
-      kind ??= Object.keys(PULLED)[Math.floor((y - top) / 24)];
+      kind ??= Object.keys(PULLED)[Math.floor((y - layout.bars) / 24)];
       if (kind && count(state, card).bytes[kind] !== 0) reach(kind, x);
     });
     take(presets[0]);
-    draw();
+    arrange(view, LAYOUTS, (chosen) => {
+      layout = chosen;
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // Self-attention step by step, from queries and keys to outputs, with four mistakes that can be switched on.
 
-import { behind, choose, dragged, frame, HALO, press, printed, put, room, shape, slider, toggle } from "./frame.mjs";
+import { HALO, arrange, behind, choose, dragged, frame, parts, press, printed, put, room, shape, slider, toggle } from "./frame.mjs";
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
@@ -30,10 +30,18 @@ export default {
   render({ model, el }) {
     const given = model.get("data"), T = given.tokens.length, plane = given.key[0].length === 2;
     const vectors = { query: given.query.map((q) => [...q]), key: given.key.map((k) => [...k]), value: given.value };
-    const cell = 54, left = 92, wide = left + cell * T, height = Math.max(plane ? 262 : 0, 210 + 24 * T), width = Math.max(660, wide + 330);
-    const view = frame(el, { width, height,
+    const stepsTall = 196 + 24 * T, layoutOf = (left, cell) => ({ left, cell, wide: left + cell * T });
+    const layouts = { // the steps, and the plane beside or below them
+      wide: { ...layoutOf(92, 54), width: Math.max(660, layoutOf(92, 54).wide + 330), height: Math.max(plane ? 262 : 0, stepsTall + 14),
+        at: [[0, 0], [layoutOf(92, 54).wide + 96, 0]] },
+      narrow: { ...layoutOf(84, 46), width: layoutOf(84, 46).wide + 92, height: stepsTall + (plane ? 286 : 32),
+        at: [[0, 0], [68, stepsTall + 18]], isNarrow: true },
+    };
+    let { left, cell, wide, isNarrow } = layouts.wide;
+    const view = frame(el, { ...layouts.wide,
       title: "One query, step by step, from its scores to its output",
       label: "Steps of self-attention", name: "microscope" });
+    const [table, map] = parts(view, 2);
     const state = { query: T - 1, moved: 0, bugs: {} };
     const select = slider(view.controls, { label: "query", min: 0, max: T - 1, step: 1, value: T - 1, show: (i) => given.tokens[i] },
       (i) => { state.query = i; draw(); });
@@ -49,7 +57,7 @@ export default {
       press(view.controls, "Back to the start",
         () => { for (const role of ["query", "key"]) vectors[role] = given[role].map((v) => [...v]); draw(); });
     }
-    const text = (x, y, words, more = {}) => view.picture.append(shape("text", { x, y, ...more }, words));
+    const text = (x, y, words, more = {}, part = table) => part.append(shape("text", { x, y, ...more }, words));
     const number = (value) => (value === -Infinity ? "−∞" : value.toFixed(2));
 
     function square(i, j, weight, leaking) {
@@ -58,12 +66,13 @@ export default {
         { x, y, width: cell - 2, height: 22, fill: behind(weight),
           ...(leaking ? { stroke: "#d1242f", "stroke-width": 2.5 } : {}) });
       made.addEventListener("click", () => { put(select, i); });
-      view.picture.append(made);
+      table.append(made);
       text(x + cell / 2 - 1, y + 15, number(weight), { "text-anchor": "middle", "pointer-events": "none" });
     }
 
     function matrix(steps) {
-      given.tokens.forEach((token, j) => text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: "font-size:11px" }));
+      given.tokens.forEach((token, j) =>
+        text(left + (j + 0.5) * cell, 26, token, { "text-anchor": "middle", style: `font-size:${isNarrow ? 10.5 : 11}px` }));
       text(0, 10, "weights: queries down, keys across", { class: "quiet" });
       steps.weights.forEach((row, i) => {
         text(left - 6, 49 + 24 * i, given.tokens[i],
@@ -86,58 +95,60 @@ export default {
             { "text-anchor": "middle", style: `font-weight:${r === 3 ? "bold" : "normal"}` }));
       });
       text(left - 6, y + 130, "output", { "text-anchor": "end" });
-      text(left + 6, y + 130, `(${steps.outputs[state.query].map(number).join(", ")}) = Σ weight · value`);
+      const output = `(${steps.outputs[state.query].map(number).join(", ")})`, sum = "= Σ weight · value";
+      (isNarrow ? [output, sum] : [`${output} ${sum}`]).forEach((words, i) => text(left + 6, y + 130 + 18 * i, words));
     }
 
-    function drawPlane(x, y) {
+    function drawPlane() {
+      const x = 0, y = 18;
       isFree = room();
       const middle = [x + 110, y + 110], place = (v) => [middle[0] + 25 * v[0], middle[1] - 25 * v[1]];
-      view.picture.append(shape("rect", { x, y, width: 220, height: 220, fill: "none", stroke: "var(--line)" }));
+      map.append(shape("rect", { x, y, width: 220, height: 220, fill: "none", stroke: "var(--line)" }));
       for (const ends of [[x, middle[1], x + 220, middle[1]], [middle[0], y, middle[0], y + 220]])
-        view.picture.append(shape("line",
+        map.append(shape("line",
           { x1: ends[0], y1: ends[1], x2: ends[2], y2: ends[3], stroke: "var(--line)", "stroke-dasharray": "2 4" }));
       const [qx, qy] = place(vectors.query[state.query]);
       const along = [0.25, 0.5, 0.75].map((share) => [middle[0] + share * (qx - middle[0]), middle[1] + share * (qy - middle[1])]);
       for (const [cx, cy] of [[qx, qy], ...vectors.key.map(place), ...along]) isFree(cx - 7.8, cy + 5, "●●", 12); // no name lies there
-      view.picture.append(shape("line", { x1: middle[0], y1: middle[1], x2: qx, y2: qy, stroke: "var(--blue)", "stroke-width": 2.5 }));
+      map.append(shape("line", { x1: middle[0], y1: middle[1], x2: qx, y2: qy, stroke: "var(--blue)", "stroke-width": 2.5 }));
       point([qx, qy], `q ${given.tokens[state.query]}`, "var(--blue)", 0);
       vectors.key.forEach((k, j) => point(place(k), `k ${given.tokens[j]}`, "var(--orange)", j + 1));
-      text(x, y + 236, "drag a query or a key", { class: "quiet" });
+      text(x, y + 236, "drag a query or a key", { class: "quiet" }, map);
     }
 
     let isFree = null; // where the plane has room for words
 
     /** A name beside its point, where it lies on no other; where all places are taken, it is left to the list of names. */
     function beside(cx, cy, label) {
-      const long = 0.65 * 11 * label.length, least = wide + 98, most = wide + 314;
+      const long = 0.65 * 11 * label.length, least = 2, most = 218;
       const places = [[cx + 9, cy - 6, "start"], [cx - 9, cy - 6, "end"], [cx + 9, cy + 14, "start"], [cx - 9, cy + 14, "end"],
         [cx, cy - 11, "middle"], [cx, cy + 19, "middle"]];
       for (const [x, y, anchor] of places) {
         const left = x - long * { start: 0, middle: 0.5, end: 1 }[anchor];
         if (left >= least && left + long <= most && y > 28 && y < 236 && isFree(left, y, label, 11))
-          return text(x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": anchor });
+          return text(x, y, label, { style: `font-size:11px;${HALO}`, "text-anchor": anchor }, map);
       }
       return null;
     }
 
     function point([cx, cy], label, fill, which) {
       const made = shape("circle", { cx, cy, r: 7, fill, style: "cursor:grab;touch-action:none" });
-      dragged(made, view.picture, ({ x, y }) => {
+      dragged(made, map, ({ x, y }) => {
         state.moved = which;
-        moving().splice(0, 2, ...[(x - wide - 206) / 25, -(y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
+        moving().splice(0, 2, ...[(x - 110) / 25, -(y - 128) / 25].map((v) => Math.round(10 * Math.max(-4, Math.min(4, v))) / 10));
         draw();
       });
-      view.picture.append(made);
+      map.append(made);
       beside(cx, cy, label);
     }
 
     function draw() {
       const steps = attend(vectors, state.bugs);
-      view.picture.replaceChildren();
+      for (const part of [table, map]) part.replaceChildren();
       matrix(steps);
       pipeline(62 + 24 * T, steps);
       if (plane) {
-        drawPlane(wide + 96, 18);
+        drawPlane();
         view.controls.querySelectorAll("select")[0].value = String(state.moved);
         knobs.forEach((knob, axis) => {
           knob.value = moving()[axis];
@@ -150,6 +161,9 @@ export default {
       view.numbers(["query", ...given.tokens, "Σ"],
         steps.weights.map((row, i) => [given.tokens[i], ...row.map((w) => w.toFixed(4)), steps.sums[i].toFixed(4)]));
     }
-    draw();
+    arrange(view, layouts, (layout) => {
+      ({ left, cell, wide, isNarrow } = layout);
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // Three ways down the same valley: gradient descent, with momentum, and Adam, on L(θ) = ½ θᵀHθ with the same noise.
 
-import { dragged, frame, node, put, shape, slider } from "./frame.mjs";
+import { arrange, dragged, frame, node, parts, put, shape, slider } from "./frame.mjs";
 
 const TINY = 1e-8; // Adam's ε
 
@@ -56,13 +56,20 @@ const RUNNERS = [
   { key: "adam", name: "Adam", colour: "var(--green)", dash: "2 3" },
 ];
 
+const LAYOUTS = { // the valley, and the losses, below which the names begin at `names`
+  wide: { width: 700, height: 340, names: 56, at: [[0, 0], [340, 0]] },
+  narrow: { width: 354, height: 684, names: 20, at: [[0, 0], [0, 344]] },
+};
+
 export default {
   render({ model, el }) {
     const data = model.get("data");
-    const width = 700, height = 340, size = 300, edge = 20, left = 396, right = 690, top = 16, bottom = 246;
-    const view = frame(el, { width, height,
+    const size = 300, edge = 20, left = 56, right = 350, top = 16, bottom = 246;
+    const view = frame(el, { ...LAYOUTS.wide,
       title: "Three ways down the same valley",
       label: "Three optimizers on one valley of the loss", name: "optimizer-race" });
+    const [plane, losses] = parts(view, 2);
+    let { names } = LAYOUTS.wide;
     const reach = data.reach, most = data.noise.length;
     const state = { start: [...data.start], steps: most, rate: data.rate, momentum: 0.9, adamRate: data.adamRate, beta1: 0.9, beta2: 0.999,
       sigma: 0, tilt: 0 };
@@ -85,7 +92,11 @@ export default {
         { label: `start θ${"₁₂"[i]}`, min: -reach, max: reach, step: reach / 40, value: state.start[i], show: (value) => value.toFixed(2) },
         (value) => { state.start[i] = value; draw(); }));
 
-    const add = (tag, attributes, words = null) => { const made = shape(tag, attributes, words); view.picture.append(made); return made; };
+    const add = (part, tag, attributes, words = null) => {
+      const made = shape(tag, attributes, words);
+      part.append(made);
+      return made;
+    };
     const mapX = (x) => (size * (x + reach)) / (2 * reach), mapY = (y) => (size * (reach - y)) / (2 * reach);
     const chartX = (step) => left + ((right - left) * step) / most;
     const chartY = (loss) => bottom - ((bottom - top) * (Math.log10(Math.min(1e4, Math.max(1e-8, loss))) + 8)) / 12;
@@ -93,8 +104,9 @@ export default {
 
     function valley(H) {
       const { small, large, angle } = curvatures(H), scale = size / (2 * reach);
-      add("rect", { x: edge, y: top, width: size, height: size, fill: "none", stroke: "var(--line)" });
-      const map = add("svg", { x: edge, y: top, width: size, height: size, style: `width:${size}px;height:${size}px;overflow:hidden` });
+      add(plane, "rect", { x: edge, y: top, width: size, height: size, fill: "none", stroke: "var(--line)" });
+      const map = add(plane, "svg", { x: edge, y: top, width: size, height: size,
+        style: `width:${size}px;height:${size}px;overflow:hidden` });
       for (let level = 0; level < 9; level++) {
         const loss = 0.02 * large * 2 ** level * (reach / 4) ** 2;
         map.append(shape("ellipse",
@@ -102,39 +114,39 @@ export default {
             "stroke-width": 0.7,
           transform: `translate(${mapX(0)} ${mapY(0)}) rotate(${-angle})` }));
       }
-      add("text", { x: edge, y: top + size + 16, class: "quiet" }, "drag the start; rings are points of equal loss");
+      add(plane, "text", { x: edge, y: top + size + 16, class: "quiet" }, "drag the start; rings are points of equal loss");
       return map;
     }
 
     function chart() {
       for (const exponent of [-8, -4, 0, 4]) {
-        add("line", { x1: left, x2: right, y1: chartY(10 ** exponent), y2: chartY(10 ** exponent), stroke: "var(--line)",
+        add(losses, "line", { x1: left, x2: right, y1: chartY(10 ** exponent), y2: chartY(10 ** exponent), stroke: "var(--line)",
           "stroke-width": 0.5 });
-        add("text", { x: left - 6, y: chartY(10 ** exponent) + 4, "text-anchor": "end", class: "quiet" }, `1e${exponent}`);
+        add(losses, "text", { x: left - 6, y: chartY(10 ** exponent) + 4, "text-anchor": "end", class: "quiet" }, `1e${exponent}`);
       }
-      add("text", { x: left, y: bottom + 18, class: "quiet" }, "step 0");
-      add("text", { x: right, y: bottom + 18, class: "quiet", "text-anchor": "end" }, `step ${most}`);
-      add("text", { x: (left + right) / 2, y: bottom + 18, class: "quiet", "text-anchor": "middle" }, "loss L(θ)");
+      add(losses, "text", { x: left, y: bottom + 18, class: "quiet" }, "step 0");
+      add(losses, "text", { x: right, y: bottom + 18, class: "quiet", "text-anchor": "end" }, `step ${most}`);
+      add(losses, "text", { x: (left + right) / 2, y: bottom + 18, class: "quiet", "text-anchor": "middle" }, "loss L(θ)");
     }
 
     function runner({ key, name, colour, dash }, place, path, H, map) {
       const line = { fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash };
       map.append(shape("polyline", { ...line, points: path.map(([x, y]) => `${mapX(x)},${mapY(y)}`).join(" ") }));
-      const losses = path.map((point) => lossAt(H, point)), hasFled = path.length <= most;
-      add("polyline", { ...line, points: losses.map((loss, step) => `${chartX(step)},${chartY(loss)}`).join(" ") });
+      const costs = path.map((point) => lossAt(H, point)), hasFled = path.length <= most;
+      add(losses, "polyline", { ...line, points: costs.map((loss, step) => `${chartX(step)},${chartY(loss)}`).join(" ") });
       const [x, y] = path.at(-1);
       if (!hasFled) map.append(shape("circle", { cx: mapX(x), cy: mapY(y), r: 4, fill: colour }));
-      add("line", { x1: left, x2: left + 26, y1: 288 + 20 * place, y2: 288 + 20 * place, ...line });
-      add("text", { x: left + 32, y: 292 + 20 * place },
-        `${name}: ${hasFled ? `diverged, step ${path.length - 1} ✕` : pretty(losses.at(-1))}`);
-      return { key, name, losses, hasFled };
+      add(losses, "line", { x1: names, x2: names + 26, y1: 288 + 20 * place, y2: 288 + 20 * place, ...line });
+      add(losses, "text", { x: names + 32, y: 292 + 20 * place },
+        `${name}: ${hasFled ? `diverged, step ${path.length - 1} ✕` : pretty(costs.at(-1))}`);
+      return { key, name, losses: costs, hasFled };
     }
 
     function handle() {
-      const made = add("circle",
+      const made = add(plane, "circle",
         { cx: edge + mapX(state.start[0]), cy: top + mapY(state.start[1]), r: 7, fill: "var(--ink)",
           style: "cursor:grab;touch-action:none" });
-      dragged(made, view.picture, ({ x, y }) => {
+      dragged(made, plane, ({ x, y }) => {
         const found = [((x - edge) / size) * 2 * reach - reach, reach - ((y - top) / size) * 2 * reach];
         found.forEach((value, i) => put(starts[i], Math.max(-reach, Math.min(reach, value))));
       });
@@ -142,7 +154,7 @@ export default {
 
     function draw() {
       const H = turned(data.H, state.tilt), paths = race({ H, noise: data.noise }, state);
-      view.picture.replaceChildren();
+      for (const part of [plane, losses]) part.replaceChildren();
       const map = valley(H);
       chart();
       const found = RUNNERS.map((entry, place) => runner(entry, place, paths[entry.key], H, map));
@@ -155,6 +167,9 @@ export default {
       view.numbers(["step", ...found.map(({ name }) => name)],
         rows.map((step) => [step, ...found.map(({ losses }) => (step < losses.length ? losses[step].toExponential(3) : "diverged"))]));
     }
-    draw();
+    arrange(view, LAYOUTS, (layout) => {
+      ({ names } = layout);
+      draw();
+    });
   },
 };

@@ -1,6 +1,6 @@
 // From logits to the next word: the reader sets the logits and the filters, and draws.
 
-import { choose, dragged, frame, HALO, press, put, shape, slider } from "./frame.mjs";
+import { arrange, choose, dragged, frame, HALO, press, put, shape, slider } from "./frame.mjs";
 import { entropy, heated, minP, softmax, topK, topP } from "./models/sampler.mjs";
 
 const bits = (probs) => entropy(probs) / Math.LN2;
@@ -42,9 +42,15 @@ const N_DRAWS = 200;
 export default {
   render({ model, el }) {
     const { tokens, logits: given, low, high, settings: start } = model.get("data");
-    const n = tokens.length, width = 640, height = 430, left = 60, group = (width - left - 6) / n, zTop = 8, zTall = 130, base = 372,
-      tall = 190;
-    const view = frame(el, { width, height,
+    const n = tokens.length, zTop = 8, zTall = 130, base = 372, tall = 190;
+    const turned = Math.max(...tokens.map((token) => 8 * token.length)); // how tall a word is that is written upwards
+    const layouts = {
+      wide: { width: 640, height: 430, left: 60 },
+      narrow: { width: 340, height: 430 + turned, left: 58, isTurned: true },
+    };
+    let { width, left, isTurned } = layouts.wide;
+    const groupOf = () => (width - left - 6) / n; // the width of a word's column
+    const view = frame(el, { ...layouts.wide,
       title: "From logits to the word that is drawn",
       label: "Logits, and what is left of their probabilities", name: "sampling_bench" });
     view.picture.setAttribute("role", "group"); // its bars are sliders
@@ -83,11 +89,11 @@ export default {
     view.picture.append(definitions, painted);
     const set = (i, z) => { logits[i] = Math.round(10 * Math.max(low, Math.min(high, z))) / 10; changed(); };
     const handles = tokens.map((token, i) => {
-      const x = left + i * group,
-        handle = shape("g", { tabindex: 0, role: "slider", "aria-label": `logit of ${token}`, "aria-valuemin": low, "aria-valuemax": high,
-          style: "cursor:ns-resize;touch-action:none" });
-      const bar = shape("rect", { x: x + 4, width: group - 8, fill: "var(--green)" });
-      handle.append(shape("rect", { x, y: zTop, width: group, height: zTall, fill: "transparent" }), bar);
+      const handle = shape("g", { tabindex: 0, role: "slider", "aria-label": `logit of ${token}`, "aria-valuemin": low,
+        "aria-valuemax": high, style: "cursor:ns-resize;touch-action:none" });
+      const bar = shape("rect", { fill: "var(--green)" });
+      const ground = shape("rect", { y: zTop, height: zTall, fill: "transparent" });
+      handle.append(ground, bar);
       handle.addEventListener("pointerdown", () => handle.focus());
       dragged(handle, view.picture, ({ y }) => set(i, zOf(y)));
       handle.addEventListener("keydown", (event) => {
@@ -98,7 +104,7 @@ export default {
         event.preventDefault();
       });
       view.picture.append(handle);
-      return { handle, bar };
+      return { handle, bar, ground };
     });
 
     const text = (x, y, words, more = {}) => painted.append(shape("text", { x, y, ...more }, words));
@@ -121,7 +127,7 @@ export default {
     }
 
     function show() {
-      const found = sample(logits, settings), { before, after, kept } = found;
+      const group = groupOf(), found = sample(logits, settings), { before, after, kept } = found;
       const most = Math.ceil(4 * Math.max(...before, ...after, ...(counts ?? []).map((count) => count / N_DRAWS))) / 4, scale = tall / most;
       painted.replaceChildren();
       text(0, zTop + 12, "logit z");
@@ -131,8 +137,10 @@ export default {
         painted.append(shape("line", { x1: left, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
       tokens.forEach((token, i) => {
         const x = left + i * group, wide = (group - 8) / 2, zero = yOf(Math.max(low, 0)), y = yOf(logits[i]);
-        for (const [name, value] of [["y", Math.min(y, zero)], ["height", Math.max(2, Math.abs(zero - y))]])
-          handles[i].bar.setAttribute(name, value);
+        const spans = { bar: { x: x + 4, width: group - 8, y: Math.min(y, zero), height: Math.max(2, Math.abs(zero - y)) },
+          ground: { x, width: group } };
+        for (const [part, span] of Object.entries(spans))
+          for (const [name, value] of Object.entries(span)) handles[i][part].setAttribute(name, value);
         handles[i].handle.setAttribute("aria-valuenow", logits[i]);
         handles[i].handle.setAttribute("aria-valuetext", `${logits[i].toFixed(1)}, P ${after[i].toFixed(3)}`);
         text(x + group / 2, zTop + zTall + 14, logits[i].toFixed(1), { "text-anchor": "middle", class: "quiet", style: "font-size:11px" });
@@ -142,14 +150,17 @@ export default {
         if (counts && kept[i])
           painted.append(shape("path",
             { d: `M${x + 2 + wide} ${base - (scale * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
-        text(x + group / 2, base + 16, token,
-          { "text-anchor": "middle", style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
+        const place = isTurned ? { "text-anchor": "end", transform: `translate(${x + group / 2 + 4},${base + 8}) rotate(-90)` }
+          : { x: x + group / 2, y: base + 16, "text-anchor": "middle" };
+        text(place.x, place.y, token, { ...place, style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
       });
       minPAt = (y) => (base - y) / (scale * Math.max(...before));
       limit(base - scale * settings.minP * Math.max(...before));
-      text(left, base + 36,
-        "faint: before the filters, hatched where removed · blue: renormalised" + (counts ? " · line: fraction of the draws" : ""),
-        { class: "quiet", style: "font-size:11px" });
+      const legend = ["faint: before the filters, hatched where removed",
+        "blue: renormalised" + (counts ? " · line: fraction of the draws" : "")];
+      const lines = isTurned ? legend : [legend.join(" · ")];
+      lines.forEach((words, i) => text(isTurned ? 0 : left, base + 36 + 16 * i + (isTurned ? turned - 8 : 0), words,
+        { class: "quiet", style: "font-size:11px" }));
       const mass = `${(100 * found.removed).toFixed(1)} % of the probability removed`;
       const distance = counts
         ? ` Of ${N_DRAWS} draws, ${(50 * after.reduce((sum, p, i) => sum + Math.abs(p - counts[i] / N_DRAWS), 0)).toFixed(1)} % lie `
@@ -159,6 +170,9 @@ export default {
       view.numbers(["word", "z", "P before", "P after", ...(counts ? [`of ${N_DRAWS} draws`] : [])],
         tokens.map((token, i) => [token, logits[i].toFixed(1), before[i].toFixed(4), after[i].toFixed(4), ...(counts ? [counts[i]] : [])]));
     }
-    show();
+    arrange(view, layouts, (layout) => {
+      ({ width, left, isTurned } = layout);
+      show();
+    });
   },
 };

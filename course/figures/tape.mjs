@@ -1,6 +1,6 @@
 // A computation graph on a tape: forwards one node at a time, then backwards; each edge carries local × upstream.
 
-import { choose, frame, printed, shape, slider, stepper, toggle } from "./frame.mjs";
+import { arrange, choose, frame, printed, shape, slider, stepper, toggle } from "./frame.mjs";
 
 // Each operation: its value, and its derivative by each of its inputs.
 const OPERATIONS = {
@@ -50,17 +50,21 @@ export default {
     const { nodes, twice, claims } = model.get("data");
     const depth = [];
     for (const { inputs } of nodes) depth.push(inputs.length ? 1 + Math.max(...inputs.map((i) => depth[i])) : 0);
-    const columns = Math.max(...depth) + 1, wide = 122, boxWide = 82, tall = 74;
+    const columns = Math.max(...depth) + 1, boxWide = 82, boxTall = 54;
     const inColumn = (column) => depth.flatMap((d, i) => (d === column ? [i] : []));
     const most = Math.max(...Array.from({ length: columns }, (_, c) => inColumn(c).length));
-    const width = (columns - 1) * wide + boxWide + 10, height = most * tall + 6;
-    const view = frame(el, { width, height,
+    const layouts = { // values go to the right, or down, where a row's nodes share the width
+      wide: { isDown: false, step: 122, beside: 74, width: columns * 122 - 30, height: most * 74 + 6 },
+      narrow: { isDown: true, step: 100, width: Math.max(340, most * 86), height: columns * 100 - 38 },
+    };
+    const view = frame(el, { ...layouts.wide,
       title: "Values go forward, gradients come back",
       label: "A computation graph with the value and the gradient of each node", name: "tape" });
-    const places = nodes.map((_, i) => {
-      const same = inColumn(depth[i]);
-      return [depth[i] * wide + 4, (same.indexOf(i) + 0.5 + (most - same.length) / 2) * tall - 28];
-    });
+    let isDown = false, places = [];
+    function place({ step, beside, width }, i) {
+      const same = inColumn(depth[i]), along = depth[i] * step + 4, rank = same.indexOf(i) + 0.5;
+      return isDown ? [rank * width / same.length - boxWide / 2, along] : [along, (rank + (most - same.length) / 2) * beside - 28];
+    }
     const state = { step: 0, isTied: false, overwrite: false, forgot: false };
     const inner = nodes.flatMap(({ op }, i) => (op === "input" ? [] : [i]));
     const steps = 2 * inner.length + 1;
@@ -82,7 +86,11 @@ export default {
 
     const number = (value) => (Object.is(value, -0) ? 0 : value).toFixed(3);
 
-    const ends = (from, to) => [places[to][0] + boxWide, places[to][1] + 26, places[from][0], places[from][1] + 26];
+    /** Where an edge leaves the node `to` and where it reaches the node `from`. */
+    function ends(from, to) {
+      const [[x1, y1], [x2, y2]] = [places[to], places[from]], middle = boxWide / 2;
+      return isDown ? [x1 + middle, y1 + boxTall, x2 + middle, y2] : [x1 + boxWide, y1 + 26, x2, y2 + 26];
+    }
 
     function edge(from, to, isLive) {
       const [x1, y1, x2, y2] = ends(from, to);
@@ -99,7 +107,7 @@ export default {
     function box(graph, i, value, gradient, isLive) {
       const [x, y] = places[i];
       view.picture.append(shape("rect",
-        { x, y, width: boxWide, height: 54, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)",
+        { x, y, width: boxWide, height: boxTall, rx: 5, fill: "var(--panel)", stroke: isLive ? "var(--orange)" : "var(--line)",
           "stroke-width": isLive ? 2.5 : 1 }));
       view.picture.append(shape("text", { x: x + 5, y: y + 15, style: "font-weight:600" }, graph[i].name));
       view.picture.append(shape("text", { x: x + boxWide - 5, y: y + 15, "text-anchor": "end", class: "quiet", style: "font-size:11px" },
@@ -139,6 +147,10 @@ export default {
         + claims.map(([z, p, y]) => `∂/∂${name(z)} = ${number(grads[z])}, and ${name(p)} − ${y} = ${number(values[p] - y)}`).join("; ");
       return `${name(live)} sends ${messages.join("; ")}.${ending}`;
     }
-    draw();
+    arrange(view, layouts, (layout) => {
+      ({ isDown } = layout);
+      places = nodes.map((_, i) => place(layout, i));
+      draw();
+    });
   },
 };

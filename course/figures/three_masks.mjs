@@ -1,6 +1,6 @@
 // The three masks of an encoder-decoder, for one sentence of a padded batch: who may look at whom, and why not.
 
-import { choose, dragged, frame, heading, headingsHeight, put, shape, slider } from "./frame.mjs";
+import { arrange, choose, dragged, frame, heading, headingsHeight, parts, put, shape, slider } from "./frame.mjs";
 
 /** Three matrices of true = may be attended to: the encoder's (S, S), the decoder's own (T, T), the decoder's of the source (T, S). */
 export function masks(source, target, pad) {
@@ -19,12 +19,19 @@ export default {
     const { sentences, pad } = model.get("data");
     const S = sentences[0].source.length, T = sentences[0].target.length, cell = 22, margin = 62, gap = 26,
       head = 18 + headingsHeight(sentences.flatMap(({ source, target }) => [...source, ...target]), cell);
-    const left = { encoder: margin, decoder: margin + S * cell + gap + margin,
-      cross: margin + S * cell + gap + margin + T * cell + gap + margin };
-    const width = left.cross + S * cell + 40, height = head + Math.max(S, T) * cell + 8;
-    const view = frame(el, { width, height,
+    const axes = { encoder: [S, S], decoder: [T, T], cross: [S, T] }; // of each mask: how many keys and queries
+    const wide = (keys) => margin + keys * cell + gap, tall = (queries) => head + queries * cell + 24;
+    const layouts = {
+      wide: { width: wide(S) + wide(T) + margin + S * cell + 40, height: head + Math.max(S, T) * cell + 8,
+        at: [[0, 0], [wide(S), 0], [wide(S) + wide(T), 0]] },
+      narrow: { width: margin + Math.max(S, T) * cell + 40, height: tall(S) + 2 * tall(T) - 16,
+        at: [[0, 0], [0, tall(S)], [0, tall(S) + tall(T)]] },
+    };
+    let places = layouts.wide.at;
+    const view = frame(el, { ...layouts.wide,
       title: "Who may look at whom, and why not",
       label: "Three masks: rows are queries, columns are keys", name: "three_masks" });
+    const part = Object.fromEntries(parts(view, 3).map((each, i) => [Object.keys(axes)[i], each]));
     const state = { sentence: 0, mask: "cross", query: 1, key: 0 };
     const size = () => ({ queries: state.mask === "encoder" ? S : T, keys: state.mask === "decoder" ? T : S });
 
@@ -47,26 +54,26 @@ export default {
     }
 
     function drawMask(name, mask, rows, columns) {
-      const x = left[name];
-      view.picture.append(shape("text", { x: x - margin + 6, y: 16, "font-weight": name === state.mask ? "bold" : "normal" }, NAMES[name]));
-      columns.forEach((word, key) => view.picture.append(
+      const x = margin, made = part[name];
+      made.append(shape("text", { x: 6, y: 16, "font-weight": name === state.mask ? "bold" : "normal" }, NAMES[name]));
+      columns.forEach((word, key) => made.append(
         heading(word, { x: x + (key + 0.5) * cell - 1, y: head - 6, wide: cell, class: word === pad ? "quiet" : "" })));
       rows.forEach((word, query) => {
-        view.picture.append(shape("text",
+        made.append(shape("text",
           { x: x - 5, y: head + (query + 0.7) * cell, "text-anchor": "end", style: "font-size:13px", class: word === pad ? "quiet" : "" },
           word));
         mask[query].forEach((allowed, key) => {
           const square = shape("rect",
             { x: x + key * cell, y: head + query * cell, width: cell - 2, height: cell - 2, fill: allowed ? "var(--blue)" : "var(--panel)",
               stroke: "var(--line)", "stroke-width": 0.5 });
-          view.picture.append(square);
-          if (!allowed) view.picture.append(shape("text",
+          made.append(square);
+          if (!allowed) made.append(shape("text",
             { x: x + (key + 0.5) * cell - 1, y: head + (query + 0.68) * cell, "text-anchor": "middle", class: "quiet",
               style: "font-size:11px;pointer-events:none" }, "−∞"));
         });
       });
       if (name === state.mask)
-        view.picture.append(shape("rect",
+        made.append(shape("rect",
           { x: x + state.key * cell - 1.5, y: head + state.query * cell - 1.5, width: cell + 1, height: cell + 1, fill: "none",
             stroke: "var(--orange)", "stroke-width": 3 }));
     }
@@ -80,20 +87,22 @@ export default {
 
     function draw() {
       const { source, target } = sentences[state.sentence], all = masks(source, target, pad);
-      const axes = { encoder: [source, source], decoder: [target, target], cross: [target, source] };
-      view.picture.replaceChildren();
-      for (const name in all) drawMask(name, all[name], ...axes[name]);
-      const [rows, columns] = axes[state.mask], mask = all[state.mask];
+      const words = { encoder: [source, source], decoder: [target, target], cross: [target, source] };
+      for (const each of Object.values(part)) each.replaceChildren();
+      for (const name in all) drawMask(name, all[name], ...words[name]);
+      const [rows, columns] = words[state.mask], mask = all[state.mask];
       view.say(`${NAMES[state.mask]}: ${reason(rows, columns, mask[state.query][state.key])}`);
       view.numbers(["query", ...columns], mask.map((row, query) => [rows[query], ...row.map((allowed) => (allowed ? 1 : 0))]));
     }
     dragged(view.picture, view.picture, ({ x, y }) => {
-      const query = Math.floor((y - head) / cell);
-      for (const [mask, columns, rows] of [["encoder", S, S], ["decoder", T, T], ["cross", S, T]]) {
-        const key = Math.floor((x - left[mask]) / cell);
+      Object.entries(axes).forEach(([mask, [columns, rows]], i) => {
+        const key = Math.floor((x - places[i][0] - margin) / cell), query = Math.floor((y - places[i][1] - head) / cell);
         if (key >= 0 && key < columns && query >= 0 && query < rows) point(mask, query, key);
-      }
+      });
     });
-    draw();
+    arrange(view, layouts, ({ at }) => {
+      places = at;
+      draw();
+    });
   },
 };
