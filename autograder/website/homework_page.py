@@ -67,7 +67,10 @@ def _folded(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_outputs(cells: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Run the given cells that use only names of given cells, and so need nobody's answers."""
+    """Run the given cells that use only names of given cells, and so need nobody's answers.
+
+    One that does not run here, where its data may be missing, shows nothing, nor does what builds on it.
+    """
     scope: dict[str, Any] = {"__name__": "__main__"}
     known = set(dir(builtins))
     for cell in cells:
@@ -75,19 +78,25 @@ def _with_outputs(cells: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if program is None or not _used(program) <= known | _bound(program):
             yield cell
             continue
-        yield {**cell, "outputs": _run(program, scope)}
-        known |= _bound(program)
+        try:
+            outputs = _run(program, scope)
+        except Exception:
+            yield cell
+        else:
+            yield {**cell, "outputs": outputs}
+            known |= _bound(program)
 
 
 def _given(cell: Mapping[str, Any]) -> ast.Module | None:
-    """The program of a cell that students neither fill in nor are graded by; None if it is another."""
+    """The program of a cell that students neither fill in nor are graded by; None if it is another, or empty."""
     marks = cell["metadata"].get("nbgrader", {})
     if cell["cell_type"] != "code" or marks.get("solution") or marks.get("grade"):
         return None
     try:
-        return ast.parse("".join(cell["source"]))
+        program = ast.parse("".join(cell["source"]))
     except SyntaxError:  # a command of the notebook, such as %timeit
         return None
+    return program if program.body else None
 
 
 def _used(program: ast.Module) -> set[str]:

@@ -51,6 +51,13 @@ def test_a_cell_that_uses_an_answer_is_not_run_nor_is_one_that_uses_what_it_woul
     assert uses["outputs"] == later["outputs"] == []
 
 
+def test_a_given_cell_that_does_not_run_here_shows_nothing_nor_does_what_builds_on_it():
+    cells = page(
+        code("words = open('not/here.txt').read()"), code("len(words)"), code("# nothing yet"), code("1 + 1")
+    )
+    assert [bool(cell["outputs"]) for cell in cells] == [False, False, False, True]
+
+
 def test_a_command_of_the_notebook_stays_as_it_is():
     (cell,) = page(code("%timeit 1"))
     assert cell["source"] == "%timeit 1"
