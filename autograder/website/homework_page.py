@@ -88,7 +88,7 @@ def _with_outputs(cells: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _given(cell: Mapping[str, Any]) -> ast.Module | None:
-    """The program of a cell that nobody fills in and that grades nobody; None for others and for an empty one."""
+    """The program of a cell that is given as it is; None for an answer, a check and an empty cell."""
     marks = cell["metadata"].get("nbgrader", {})
     if cell["cell_type"] != "code" or marks.get("solution") or marks.get("grade"):
         return None
