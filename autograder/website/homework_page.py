@@ -123,6 +123,9 @@ def _run(program: ast.Module, scope: dict[str, Any]) -> list[dict[str, Any]]:
     """What a cell prints, and then its last value as a notebook shows it."""
     from IPython.core.formatters import DisplayFormatter
 
+    from course.figures import still
+    from course.plots import Picture
+
     *statements, last = program.body
     with redirect_stdout(io.StringIO()) as printed:
         value = None
@@ -135,6 +138,8 @@ def _run(program: ast.Module, scope: dict[str, Any]) -> list[dict[str, Any]]:
     outputs: list[dict[str, Any]] = []
     if text:
         outputs.append({"output_type": "stream", "name": "stdout", "text": text})
+    if isinstance(value, Picture):
+        value = still(value, value.alt_text)  # whose shades stay as they are on a dark page
     if value is not None:
         data, metadata = DisplayFormatter().format(value)
         data = {kind: _as_json(each) for kind, each in data.items()}

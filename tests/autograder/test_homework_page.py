@@ -74,3 +74,9 @@ def test_an_exercise_has_its_number_and_its_place():
     statement = "### 3. What it reads, and says\n\nWrite `f`."
     assert (number_of(statement), anchor(statement)) == ("3", "3-what-it-reads-and-says")
     assert (number_of("## A part"), anchor("## A part")) == ("", "a-part")
+
+
+def test_a_map_of_shades_keeps_its_colours_on_a_dark_page():
+    drawn = "from course.plots import heat_map\nheat_map([[0.25, 0.75], [0.5, 0.5]], 'ab', 'cd', largest=1.0)"
+    (cell,) = page(code(drawn))
+    assert 'class="keeps-colours"' in cell["outputs"][0]["data"]["text/html"]
