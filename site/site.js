@@ -1,6 +1,15 @@
 const PHRASES = {}; // in another language: what is said for each English phrase
 const phrase = (template, values = {}) => (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
+// On a phone the formulas of one row stand below one another.
+if (matchMedia("(max-width: 599.98px)").matches) {
+  for (const formula of document.querySelectorAll("div.math")) {
+    const rows = formula.textContent.split("\\qquad");
+    if (rows.length < 2 || formula.textContent.includes("\\begin")) continue;
+    formula.textContent = rows.join("\\\\").replace("\\[", "\\[\\begin{gathered}").replace("\\]", "\\end{gathered}\\]");
+  }
+}
+
 // A formula or a picture wider than its column scrolls; tabIndex lets the keyboard reach and scroll it too.
 const scrolling = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
@@ -112,7 +121,8 @@ const rangeOf = (element, start, end) => {
 
 // What was printed without columns goes on in the next line rather than out of sight.
 for (const printed of document.querySelectorAll(".cell_output pre")) {
-  printed.classList.toggle("is-prose", !/\S {2,}\S/.test(printed.textContent));
+  const aligned = printed.textContent.split("\n").filter((line) => /\S {2,}\S/.test(line));
+  printed.classList.toggle("is-prose", aligned.length < 2);
 }
 
 // What goes on in the next line of code stands deeper than its statement, which parts where a programmer would part it.

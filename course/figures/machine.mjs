@@ -10,8 +10,8 @@ const RULES = `
 .lmf .tensor { cursor:help; outline:none; }
 .lmf .tensor:is(:hover, :focus-visible, .asked) > .edge { stroke-width:3.5; }
 .lmf .sentence { min-height:2.9em; margin:.2rem 0 .3rem; font-size:15px; text-wrap:pretty; }
-.lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); background:var(--paper); position:sticky; z-index:1;
-  top:var(--pst-header-height, 0); }
+.lmf .guide { position:sticky; top:var(--pst-header-height, 0); z-index:1; background:var(--paper); }
+.lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); }
 .lmf .answer b { color:var(--ink); }
 .lmf .answer code { font:12.5px/1.5 ui-monospace,monospace; color:var(--ink); background:var(--panel); padding:.1rem .4rem;
   border-radius:4px; overflow-wrap:anywhere; }
@@ -65,7 +65,9 @@ export default {
     view.picture.style.minWidth = `${Math.min(width, 600)}px`;
     const sentence = node("p", { class: "sentence", "aria-live": "polite" });
     const answer = node("p", { class: "answer", "aria-live": "polite" });
-    view.controls.after(sentence, answer);
+    const guide = node("div", { class: "guide" });
+    view.controls.before(guide);
+    guide.append(view.controls, sentence, answer);
     const steps = stepper(view.controls,
       { label: "build it up", min: 1, max: last + 1, step: 1, value: last + 1, show: (n) => `${n} of ${last + 1}` },
       (n) => { state.step = n - 1; go(); });
@@ -129,13 +131,19 @@ export default {
       follow();
     }
 
-    /** Where the page is too narrow for the picture, scroll to what is new, and no further: the stream stands at the left. */
+    /**
+     * Scroll to what is new, if it is out of sight: the page below the guide, which stays, and the picture sideways,
+     * no further than needed, because the stream stands at the left.
+     */
     function follow() {
       const room = view.picture.parentElement, added = drawn.find(({ box }) => box.step === state.step);
-      if (!added || state.step === last || room.scrollWidth <= room.clientWidth) return;
-      const { place: [x, , w] } = added.box, scale = view.picture.clientWidth / width;
-      const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      room.scrollTo({ left: Math.min(x * scale - 16, (x + w) * scale + 16 - room.clientWidth), behavior: isCalm ? "auto" : "smooth" });
+      if (!added || state.step === last) return;
+      const { place: [x, , w] } = added.box, scale = view.picture.clientWidth / width, at = added.made.getBoundingClientRect();
+      const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+      if (room.scrollWidth > room.clientWidth)
+        room.scrollTo({ left: Math.min(x * scale - 16, (x + w) * scale + 16 - room.clientWidth), behavior });
+      if (at.top < guide.getBoundingClientRect().bottom || at.bottom > innerHeight)
+        scrollBy({ top: at.bottom + 24 - innerHeight, behavior });
     }
 
     answer.textContent = matchMedia("(hover: none)").matches ? "Touch a box: its shape and its line of code appear here."
