@@ -48,11 +48,12 @@ def only_draws(cell: Cell) -> bool:
     return cell.kind == "code" and bool(DRAWS.match(cell.source))
 
 
-def folds(cell: Cell, *, is_answer: bool) -> str:
-    """The tag of what the site folds of a cell, or "" if nothing."""
-    if is_answer:
-        return FOLDED_CELL if only_draws(cell) or ASSERTS.search(cell.source) else FOLDED_OUTPUT
-    return FOLDED_SOURCE if only_draws(cell) else ""
+def folds(cell: Cell, *, is_answer: bool) -> list[str]:
+    """The tags of what the site folds of a cell."""
+    draws = only_draws(cell)
+    if is_answer and not draws:
+        return [FOLDED_CELL if ASSERTS.search(cell.source) else FOLDED_OUTPUT]
+    return [FOLDED_SOURCE] * draws + [FOLDED_OUTPUT] * is_answer
 
 
 def execute(built: Mapping, folder: Path, *, seconds: int = 600) -> dict:

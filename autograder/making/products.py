@@ -101,7 +101,7 @@ def build_lecture(path: Path, address: Address) -> dict:
     def dress(cell_id: str, cell: Cell) -> dict:
         is_answer = cell.line in answers
         tags = [NOT_COMPARED] if cell.kind == "code" and cell.line >= first else []
-        tags += filter(None, [lectures.folds(cell, is_answer=is_answer)])
+        tags += lectures.folds(cell, is_answer=is_answer)
         folded = {"jupyter": {"outputs_hidden": True}} if is_answer else {}
         metadata = folded | _tags(cell, *tags)
         return notebook_cell(cell_id, cell.kind, cell.source, metadata)

@@ -11,7 +11,7 @@ LEFT, RIGHT, ASIDE = 0.0, 3.3, 1.55
 
 BLOCK = Machine(
     title="The Transformer block, post-norm and pre-norm",
-    finding="The same two sublayers, and the norms in two places: follow the black line on each side.",
+    finding="The same two sublayers, and the norms in two places: follow the straight line on each side.",
     file="transformer",
     sizes={"B": 2, "T": 5, "D": 4, "F": 16},
     pitch=(100, 70),
@@ -109,7 +109,7 @@ BLOCK = Machine(
         ),
         Step(
             "The same shape comes out that went in, so blocks can be stacked. Follow "
-            "the black line from bottom to top: what does it meet?",
+            "the straight line from bottom to top: what does it meet?",
             (
                 Box("out", "x", "B T D", (LEFT, 7.7), "residual", POST_LAST, "returned"),
                 Line(("add2", "out"), "LayerNorm"),
