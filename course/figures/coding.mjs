@@ -17,7 +17,7 @@ export default {
     const [bars, costs] = parts(view, 2);
     const q = outcomes.map(() => 1 / n);
     const sliders = outcomes.map((outcome, i) =>
-      slider(view.controls, { label: `q(${outcome})`, min: 0, max: 1, step: 0.01, value: q[i] }, (value) => raise(i, value)));
+      slider(view.controls, { label: `q(${outcome})`, min: 0, max: 1, step: 0.005, value: q[i] }, (value) => raise(i, value)));
     for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]])
       press(view.controls, label, () => guess(goal));
 

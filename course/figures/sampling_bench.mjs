@@ -150,7 +150,7 @@ export default {
         if (counts && kept[i])
           painted.append(shape("path",
             { d: `M${x + 2 + wide} ${base - (scale * counts[i]) / N_DRAWS} h${wide + 4}`, stroke: "var(--ink)", "stroke-width": 3 }));
-        const place = isTurned ? { "text-anchor": "end", transform: `translate(${x + group / 2 + 4},${base + 8}) rotate(-90)` }
+        const place = isTurned ? { x: 0, y: 0, "text-anchor": "end", transform: `translate(${x + group / 2 + 4},${base + 8}) rotate(-90)` }
           : { x: x + group / 2, y: base + 16, "text-anchor": "middle" };
         text(place.x, place.y, token, { ...place, style: "font-size:12px;" + (kept[i] ? "" : "text-decoration:line-through") });
       });
