@@ -21,9 +21,12 @@ export default {
     for (const [label, goal] of [["Guess the truth", truth], ["All alike", truth.map(() => 1)]])
       press(view.controls, label, () => guess(goal));
 
+    /** Set the sliders to these proportions; what they stand at, divided by its sum, is the guess. */
     function guess(goal) {
-      const possible = goal.map((p) => Math.max(0.005, p)), total = possible.reduce((a, b) => a + b, 0);
-      possible.forEach((p, i) => { q[i] = p / total; });
+      const possible = goal.map((p) => Math.max(0.005, p)), sum = (values) => values.reduce((a, b) => a + b, 0), whole = sum(possible);
+      sliders.forEach((input, i) => { input.value = possible[i] / whole; });
+      const stand = sliders.map((input) => Number(input.value));
+      stand.forEach((value, i) => { q[i] = value / sum(stand); });
       draw();
     }
 
@@ -44,7 +47,7 @@ export default {
     function draw() {
       const entropy = -truth.reduce((sum, p) => sum + (p > 0 ? p * Math.log2(p) : 0), 0);
       const cross = -truth.reduce((sum, p, i) => sum + p * Math.log2(q[i]), 0);
-      sliders.forEach((input, i) => { input.value = q[i]; input.nextElementSibling.textContent = q[i].toFixed(2); });
+      sliders.forEach((input, i) => { input.nextElementSibling.textContent = q[i].toFixed(2); });
       for (const part of [bars, costs]) part.replaceChildren();
       outcomes.forEach((outcome, i) => {
         const x = i * group + 10;

@@ -54,7 +54,7 @@ def move(figure):
     figure.page.mouse.up()
     agree(figure)
     states.append(said(figure))
-    for _ in range(7):
+    for _ in range(30):
         sliders.nth(1).press("ArrowLeft")
     agree(figure)
     return [*states, said(figure)]
