@@ -143,8 +143,8 @@ def test_a_lecture_s_ladder_is_the_record(path):
         for output in cell.get("outputs", [])
         if "as recorded" in "".join(output.get("data", {}).get("text/html", ""))
     ]
-    asked = re.search(r'figures\.rungs\("([^"]*)"', source)
-    today = figures.rungs(asked[1])
+    up_to, new = re.search(r'figures\.rungs\("([^"]*)"(?:, new=\(([^)]*)\))?', source).groups()
+    today = figures.rungs(up_to, new=re.findall(r'"([^"]*)"', new or ""))
     assert escape(today.alt) in shown
     seeds, end, _ = today.caption.partition(". ")
     assert escape(seeds + end) in shown
