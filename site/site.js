@@ -1,9 +1,10 @@
 const PHRASES = {}; // in another language: what is said for each English phrase
 const phrase = (template, values = {}) => (PHRASES[template] ?? template).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-// On a phone the formulas of one row stand below one another.
+// On a phone the formulas of one row stand below one another, and what is said of a formula below it.
 if (matchMedia("(max-width: 599.98px)").matches) {
   for (const formula of document.querySelectorAll("div.math")) {
+    formula.textContent = formula.textContent.replace(/&&\s*(?=\\text)/g, "\\\\ & ");
     const rows = formula.textContent.split("\\qquad");
     if (rows.length < 2 || formula.textContent.includes("\\begin")) continue;
     formula.textContent = rows.join("\\\\").replace("\\[", "\\[\\begin{gathered}").replace("\\]", "\\end{gathered}\\]");

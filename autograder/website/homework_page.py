@@ -19,6 +19,7 @@ LETTER = re.compile(
     rf"(?P<kept>{FIXED.pattern}|^#.*?$)|(?<!\w)(?P<letter>[A-Za-z])_(?P<index>[a-z])(?!\w)", re.S | re.M
 )
 TITLED = re.compile(r"# @title (?P<title>.*)\n?")
+CHECKED = re.compile(r"^(Checks of )(\w+)")  # an answer, by its name
 HEADING = re.compile(r"^#+ +(?:(?P<number>\d+)[.:]? +)?(?P<words>.+)$", re.MULTILINE)
 
 
@@ -57,7 +58,7 @@ def _folded(cell: dict[str, Any]) -> dict[str, Any]:
     titled = TITLED.match(source)
     if titled is None:
         return cell
-    name, code = prose(titled["title"]), source[titled.end() :].strip()
+    name, code = prose(CHECKED.sub(r"\1`\2`", titled["title"])), source[titled.end() :].strip()
     text = (
         f"<details><summary>{name}</summary>\n\n````python\n{code}\n````\n\n</details>"
         if code

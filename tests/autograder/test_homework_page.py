@@ -19,7 +19,7 @@ def printed(cell):
 
 
 def test_a_cell_with_a_title_is_folded_below_it():
-    (cell,) = page(code("# @title Checks of `norm` (2 claims)\ndef a_claim(norm): ...", grade=True))
+    (cell,) = page(code("# @title Checks of norm (2 claims)\ndef a_claim(norm): ...", grade=True))
     assert cell["cell_type"] == "markdown"
     summary, folded = cell["source"].split("</summary>")
     assert summary.endswith('Checks of <code class="literal">norm</code> (2 claims)')
