@@ -108,7 +108,7 @@ class English(SearchEnglish):
 
 languages["en"] = English
 
-EMPTY_HEADING = '<th class="head"><p></p></th>'
+EMPTY_HEADING = re.compile(r'<th class="head(?: text-\w+)?"><p></p></th>')
 
 
 def setup(app):
@@ -120,7 +120,7 @@ def setup(app):
 
 def leave_corners_empty(app, page, template, context, doctree):
     if "body" in context:
-        context["body"] = context["body"].replace(EMPTY_HEADING, "<td></td>")
+        context["body"] = EMPTY_HEADING.sub("<td></td>", context["body"])
 
 
 def offer_languages(app, page, template, context, doctree):
