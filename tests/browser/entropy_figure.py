@@ -47,10 +47,11 @@ def move(figure):
     sliders = figure.locator("input[type=range]")
     states = [said(figure)]
     agree(figure)
+    sliders.nth(0).scroll_into_view_if_needed()
     box = sliders.nth(0).bounding_box()
     figure.page.mouse.move(box["x"] + 0.98 * box["width"], box["y"] + box["height"] / 2)
     figure.page.mouse.down()
-    figure.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + box["height"] / 2, steps=5)
+    figure.page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + box["height"] / 2, steps=5)
     figure.page.mouse.up()
     agree(figure)
     states.append(said(figure))
