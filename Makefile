@@ -56,7 +56,7 @@ lint-figures:    ## look for mistakes in the figures' modules, if node is instal
 	else npm run --silent lint; fi
 
 nightly: export OMP_NUM_THREADS = 1
-nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, run every living end, attack a whole batch, play a class on a JupyterHub, and try a million malformed inputs
+nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isolation levels, run every living end, attack a whole batch, play a class on a JupyterHub, try a million malformed inputs, and compute lectures and answers as another processor would
 	$(BIN)/python -m autograder verify --quiet --seeds 20 --mutants 8
 	$(BIN)/python -m autograder verify --sandbox bwrap
 	$(BIN)/python -m autograder verify --sandbox landlock
@@ -64,12 +64,21 @@ nightly: $(READY) ## try many unnamed mistakes, submit all answers at both isola
 		|| echo "JupyterHub could not be installed: the test of a class on a hub is skipped"
 	$(BIN)/python -m pytest -m nightly --ignore tests/autograder/fuzz
 	$(BIN)/python -m pytest tests/autograder/fuzz -m "" --hypothesis-profile nightly -n auto
+	$(MAKE) --no-print-directory other-processor
+
+# The same sums rounded in another order, as on a processor without today's vector instructions. Trained weights differ
+# by it, and nothing that a lecture says or that an answer promises may depend on the difference.
+other-processor: export ATEN_CPU_CAPABILITY = default
+other-processor: export ONEDNN_MAX_CPU_ISA = SSE41
+other-processor: export MKL_CBWR = COMPATIBLE
+other-processor: lectures solutions
+	$(BIN)/python -m autograder verify --quiet --mutants 1
 
 browser: $(READY) ## try figures, pages and JupyterLab in a real browser, if one is installed
 	$(BIN)/python -m pytest -m browser tests/browser
 
 # Some lectures read Python's own documentation, which differs from one Python to the next: those are run only. Of
-# the others, outputs are compared up to the first cell that trains, which ends otherwise on another processor.
+# the others, outputs are compared up to the first cell labelled `trained`, from which on another processor's differ.
 lectures: $(READY) ## run every lecture and compare it with its committed outputs
 	$(MAKE) --no-print-directory --jobs 2 compared-lectures other-lectures
 

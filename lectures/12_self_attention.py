@@ -554,7 +554,7 @@ class OneLook(nn.Module):
         return self.output(x + found).log_softmax(dim=-1)  # (B, T, vocab_size)
 
 
-# %%
+# %% trained
 from course.data.shuffling import ShuffledStories
 from course.data.story_language import StoryLanguage
 from course.evaluation import score, target_nll
