@@ -8,7 +8,7 @@ COLAB  := .venv-colab
 COLAB_PYTHON ?= python3.13
 
 .PHONY: help demo fix test lint-figures nightly browser lectures solutions colab lab site notebooks bench clean
-.PHONY: compared-lectures other-lectures
+.PHONY: compared-lectures other-lectures other-processor
 
 help:            ## list all targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
