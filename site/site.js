@@ -57,7 +57,7 @@ for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   const letters = word.textContent;
   if (letters.length <= WHOLE) word.classList.add("is-whole");
   else {
-    const parts = letters.split(/(?<=[/._|=,(:-])(?=\w{4})/);
+    const parts = letters.split(/(?<=[/._=,(:-]|(?<!<)\|)(?=\w{4})(?![^<|]*\|>)|(?=<\|)/);
     word.replaceChildren(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
   }
 }

@@ -10,6 +10,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from autograder.reporting.prose import typeset
+from autograder.website.thumbnails import thumbnail
 from course import figures
 from course.figures.machines import MACHINES
 
@@ -45,6 +46,10 @@ SOURCE = """\
 {source}
 ```
 """
+CARD = Markup(
+    '<li>{picture}<a href="models/{file}.html">{title}</a><span>{said}</span>'
+    "<small>Drawn: {drawn}</small></li>"
+)
 # Where each model is explained, and what homework builds it.
 TAUGHT = {
     "feedforward": (("05_feedforward",), "hw2_backprop"),
@@ -88,17 +93,14 @@ def taught(file: str) -> str:
 
 
 def model_cards() -> str:
-    """Cards that lead to the models' pages, in the order in which the lectures come to them."""
+    """Cards that lead to the models' pages, in the order and with the pictures of the lectures on them."""
     cards = []
     for file, machines in drawn_files().items():
         title, said = title_and_sentence(source_of(file), file)
         link = Markup('<a href="models/{}.html#{}">{}</a>')
         drawn = Markup("; ").join(link.format(file, name, MACHINES[name].title) for name in machines)
-        cards.append(
-            Markup('<li><a href="models/{}.html">{}</a><span>{}</span><small>Drawn: {}</small></li>').format(
-                file, title, said, drawn
-            )
-        )
+        (lecture, *_), _ = TAUGHT[file]
+        cards.append(CARD.format(picture=thumbnail(lecture), file=file, title=title, said=said, drawn=drawn))
     return "\n".join(['<ol class="path homeworks">', *cards, "</ol>", ""])
 
 
