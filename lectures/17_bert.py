@@ -603,7 +603,7 @@ figures.rungs("Transformer")
 # %% [markdown]
 # ## Where the answer is found
 #
-# How does the span finder know which of two places is meant? Take the question *where is the book ?*, about *ben put the red lamp near my window . ben put the green book on a chair .* The first word of a place must find two things: what is asked for, and what was put here, which is the word right before it. For each of the two, here is the head, of all layers, in which the answers' first words look there most, on average over 200 test questions:
+# How does the span finder know which of two places is meant? Take the question *where is the book ?* about *ben put the red lamp near my window . ben put the green book on a chair .* The first word of a place must find two things: what is asked for, and what was put here, which is the word right before it. For each of the two, here is the head, of all layers, in which the answers' first words look there most, on average over 200 test questions:
 
 # %%
 from course.models import attention_maps
@@ -611,7 +611,7 @@ from course.models import attention_maps
 asked = draw_questions(passage_config, 200, Random(21))
 tokens, mask, segments = batch_of([with_specials(each.question, each.passage) for each in asked])
 with torch.no_grad(), attention_maps(tuned["spans"]) as maps:
-    tuned["spans"](tokens, mask, segments)
+    begins, ends = tuned["spans"](tokens, mask, segments).argmax(1).T
 heads = torch.cat(list(maps.values()), 1)  # (B, heads of all layers, T, T)
 first = torch.tensor([len(each.question) + 2 + each.first for each in asked])  # where the answers begin
 targets = {
@@ -628,9 +628,11 @@ for name, target in targets.items():
 
 # %%
 n_words = int(mask[4].sum())
+shown = vocabulary.decode(tokens[4], keep_special=True)[:n_words]
+print("answer:", " ".join(shown[begins[4] : ends[4] + 1]), "  right:", " ".join(asked[4].answer))
 figures.attention(
     heads[4, chosen, :n_words, :n_words],
-    vocabulary.decode(tokens[4], keep_special=True)[:n_words],
+    shown,
     start=(0, int(first[4])),
     caption="Two heads of the span finder. In the first, “on” looks at the thing asked for; in the second, at the thing put there.",
 )

@@ -352,6 +352,15 @@ def pressed(times, done):
         done.append(times)
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """A shell starts what runs in its background with Ctrl-C ignored, these tests perhaps among it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_waits_until_a_student_is_entered_and_a_second_one_does_not():
     done = []
     for times in (0, 1, 2):
