@@ -62,7 +62,7 @@ for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   }
 }
 
-// The bracket before a formula and the comma after it stay with it, a number with its per cent, and "T = 5" or "1 − β" is one word.
+// The bracket before a formula and the comma after it stay with it, a number with its unit, and "T = 5" or "1 − β" is one word.
 for (const formula of document.querySelectorAll(".bd-article span.math:not(.MathJax *)")) {
   const { previousSibling: before, nextSibling: after } = formula;
   const opened = /[(“‘]*$/.exec(before instanceof Text ? before.data : "")[0];
@@ -74,10 +74,11 @@ for (const formula of document.querySelectorAll(".bd-article span.math:not(.Math
   if (opened) before.data = before.data.slice(0, -opened.length);
   if (closed) after.data = after.data.slice(closed.length);
 }
+const UNIT = /(?<=\d|\d bonus) (?=%|(?:bonus )?points?\b|minutes?\b)/g;
 const SUM = /(?<=(?:^|[\s(])[^\s(]{1,3}) ([=−+×<>≤≥]) (?=\d|[^\s(]{1,3}(?:[\s).,;:?]|$))/g;
-for (const place of document.querySelectorAll(".bd-article :is(p, li, td, figcaption, summary):not(.lmf *)")) {
+for (const place of document.querySelectorAll(".bd-article :is(p, li, td, em, figcaption, summary):not(.lmf *)")) {
   for (const part of place.childNodes) {
-    if (part instanceof Text) part.data = part.data.replace(/(?<=\d) (?=%)/g, "\u00a0").replace(SUM, "\u00a0$1\u00a0");
+    if (part instanceof Text) part.data = part.data.replace(UNIT, "\u00a0").replace(SUM, "\u00a0$1\u00a0");
   }
 }
 

@@ -36,7 +36,7 @@
 #
 # <details><summary>Hint 2</summary>
 #
-# Set a bias to +40 or -40 and a gate is open or shut, whatever the word. Write down what the cell must do
+# Set a bias to +40 or −40 and a gate is open or shut, whatever the word. Write down what the cell must do
 # with the forget gate open and the input gate shut, and try it.
 #
 # </details>
@@ -346,7 +346,7 @@ def other_networks_get_their_forget_bias(with_forget_bias, draw):
 # <details><summary>Hint 2</summary>
 #
 # With z = 1 the state must stay, with r = 0 the candidate must not know the past. Hold the gates there with
-# constants of +40 and -40 and try.
+# constants of +40 and −40 and try.
 #
 # </details>
 

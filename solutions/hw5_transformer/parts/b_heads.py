@@ -402,7 +402,7 @@ LAYERS = {"self_attention": self_attention, "neighbours": neighbours, "with_posi
 #
 # **Example.** For the layer `"neighbours"` and $x = (7, 0, 3, 1)$, with D = 1, the outputs are $(8, 7, 3, 4)$.
 # With `order = [2, 0, 1, 3]` the permuted x is $(3, 7, 0, 1)$ with the outputs $(4, 10, 7, 1)$, and the permuted
-# outputs are $(3, 8, 7, 4)$. The differences are 1, 2, 0 and -3, and the gap is 3.
+# outputs are $(3, 8, 7, 4)$. The differences are 1, 2, 0 and −3, and the gap is 3.
 #
 # <details><summary>Hint 1</summary>
 #
