@@ -62,13 +62,20 @@ for (const word of document.querySelectorAll(".bd-article code.literal .pre")) {
   }
 }
 
+/** What stays on one line. */
+const unparted = (...parts) => {
+  const whole = Object.assign(document.createElement("span"), { className: "unparted" });
+  whole.append(...parts);
+  return whole;
+};
+
 // The bracket before a formula and the comma after it stay with it, a number with its unit, and "T = 5" or "1 − β" is one word.
 for (const formula of document.querySelectorAll(".bd-article span.math:not(.MathJax *)")) {
   const { previousSibling: before, nextSibling: after } = formula;
   const opened = /[(“‘]*$/.exec(before instanceof Text ? before.data : "")[0];
   const closed = /^[.,;:?!)”’…]*/.exec(after instanceof Text ? after.data : "")[0];
   if (!opened && !closed) continue;
-  const whole = Object.assign(document.createElement("span"), { className: "unparted" });
+  const whole = unparted();
   formula.replaceWith(whole);
   whole.append(opened, formula, closed);
   if (opened) before.data = before.data.slice(0, -opened.length);
@@ -140,12 +147,14 @@ for (const code of document.querySelectorAll(".bd-article div.highlight > pre"))
       if (inside.slice(0, WORTH).search(/[)\]}\n]/) < 0) token.after(document.createElement("wbr"));
     }
   }
+  for (const comment of code.querySelectorAll(".c1")) { // its sign stays with its first word
+    const [first] = comment.textContent.match(/^# \S{1,20}(?!\S)/) ?? [];
+    if (first) comment.replaceChildren(unparted(first), comment.textContent.slice(first.length));
+  }
   const options = code.closest(".highlight-sh") ? code.textContent.matchAll(/(?<!\S)(?=\S*-)\S{1,28}(?!\S)/g) : [];
   for (const { 0: option, index } of options) { // a browser would part it after its dashes
     const range = rangeOf(code, index, index + option.length);
-    const whole = Object.assign(document.createElement("span"), { className: "unparted" });
-    whole.append(range.extractContents());
-    range.insertNode(whole);
+    range.insertNode(unparted(range.extractContents()));
   }
   let start = 0;
   for (const line of code.textContent.split(/(?<=\n)/)) {

@@ -126,7 +126,7 @@ def other_texts_are_cut_into_streams(stream_batches, draw):
 # Write `piece_gradients(W, U, b, pieces, h_0)`, for the step of exercise 1. `pieces` is a list of tuples
 # `(x, weighting, is_new)`:
 #
-# | | shape | meaning |
+# | name | shape | meaning |
 # |---|---|---|
 # | `x` | (B, T, d_input) | the words of this piece; T may differ from piece to piece |
 # | `weighting` | (B, T, D) | the loss of the piece is $\sum$ `weighting` · `states`, summed over everything |

@@ -210,7 +210,7 @@ def other_tables_are_decoded(greedy_decode, draw):
 # Write `exact_match(free, forced, targets, eos)`, the fraction of sentences that the decoder translates exactly
 # right when it runs free: the same words in the same places, and EOS right behind them.
 #
-# | argument | shape | |
+# | argument | shape | meaning |
 # |---|---|---|
 # | `free` | (B, T′) | what was written; EOS fills the rest of a row; a row without EOS was cut off |
 # | `forced` | (B, T) | the most likely words under teacher forcing |

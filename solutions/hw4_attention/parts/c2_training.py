@@ -323,7 +323,7 @@ def other_batches_move_the_weights(weights_after, draw):
 # `Seq2Seq` with additive attention; its learning is yours, and its loss is that of exercise 18.
 # `task = translation_task()` has what you need:
 #
-# | | |
+# | name | meaning |
 # |---|---|
 # | `Seq2Seq(task.model_config)` | a new model; `model(source, inputs)` gives the **log-probabilities** (B, T, V) of the word after each input |
 # | `task.source` | (pairs, S), the sources of 8,000 training pairs, padded |
@@ -338,7 +338,7 @@ def other_batches_move_the_weights(weights_after, draw):
 # The grader puts them into its own model, draws new sentences, feeds the right translations and compares your
 # model's attention with the gold alignment; then it lets the model run free. On new sentences there must be
 #
-# | | at most |
+# | measured | at most |
 # |---|---|
 # | surprise per word (each source has one right translation: the floor is about 0) | 0.10 nats |
 # | alignment error rate (before any training about 87 %) | 15 % |
