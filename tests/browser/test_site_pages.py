@@ -82,6 +82,22 @@ def test_no_comma_or_bracket_is_parted_from_the_formula_beside_it(page, address)
 
 
 @pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_on_a_phone_a_homework_parts_no_number_from_its_unit_and_its_table_of_parts_fits(page, address):
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.goto(f"{address}/homeworks/hw2_backprop/hw2_backprop.html", wait_until="load")
+    parted = """() => [...document.querySelectorAll('.bd-article :is(em, summary, td)')].filter(
+      each => /\\d (bonus )?(points?|minutes?)/.test(each.textContent.replaceAll('\u00a0', '_'))).length"""
+    assert page.evaluate(parted) == 0
+    lonely = """() => [...document.querySelectorAll('.bd-article .c1:not(:has(.unparted))')].filter(
+      comment => /^# \\S{1,20}( |$)/.test(comment.textContent)).length"""
+    assert page.evaluate(lonely) == 0
+    assert page.locator(".bd-article .c1 .unparted").count() > 20
+    beyond = """table => table.getBoundingClientRect().right
+      - table.closest('.bd-article').getBoundingClientRect().right"""
+    assert page.locator(".bd-article table").first.evaluate(beyond) <= 1
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
 def test_axe_finds_nothing_to_mend_on_any_page_whatever_is_unfolded(page, address, names):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     found = {}
