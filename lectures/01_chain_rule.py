@@ -49,7 +49,7 @@ after_thanks_for_all_the = {
 print(f"listed: {sum(after_thanks_for_all_the.values()):.2f} of a total of 1")
 
 # %% [markdown]
-# The rest, one per cent, is shared by every word that is not listed. The numbers of a distribution must not be
+# The rest, one percent, is shared by every word that is not listed. The numbers of a distribution must not be
 # negative, and they must add up to one: what one word gains, the others lose. There are no other rules, and much of
 # this course is about not breaking these by accident.
 #

@@ -92,7 +92,7 @@ print(fill(" ".join(questions[0].passage), 100))
 # |---|---|---|
 # | $B, T, D, V$ | texts at once, positions, width, words | |
 # | $E_\text{token}$, $E_\text{position}$, $E_\text{segment}$ | three embeddings: of tokens, of positions, of segments | $(V, D)$, $(T, D)$, $(2, D)$ |
-# | $h_t$ | the encoder's vector at position $t$ | $(B, T, D)$ |
+# | $h_t$ | the encoder's vector at position $t$ | $(D)$; for all of a batch $(B, T, D)$ |
 # | `<cls>` | a token in front of every text; its vector will stand for the whole | |
 # | `<sep>` | ends each text; two texts are told apart by their segment, 0 or 1 | |
 # | `<mask>` | here a word is hidden | |
@@ -131,7 +131,9 @@ print(fill(" ".join(vocabulary.decode(encoded[-1], keep_special=True)), 100))
 #
 # A decoder is trained to predict the next word. An encoder sees the next word, and the word itself: trained to predict the word *at* position $t$, it would copy it, like the model without a mask in lecture 15. So the word must be hidden: **masked language modelling**. Choose 15 % of the words as targets, at the positions $M$. The loss is their cross-entropy, given all the other words:
 #
-# $$L = -\frac{1}{|M|} \sum_{t \in M} \ln P(x_t \mid \text{the text with the positions in } M \text{ hidden}).$$
+# $$L = -\frac{1}{|M|} \sum_{t \in M} \ln P(x_t \mid \text{the text with the positions in } M \text{ hidden}),$$
+#
+# where $x_t$ is the word itself.
 #
 # There is a catch: after pre-training, the input contains no `<mask>`, and a model that computes something useful only at masks would fail. Hence 80/10/10: of the targets, 80 % become `<mask>`, 10 % another word at random, and 10 % stay as they are. So any word may be a target, and no word of the input can be trusted blindly.
 #
@@ -591,7 +593,7 @@ figures.still(
         for name in jobs
     )
     + ".",
-    caption="Left bars: from scratch; right bars: pre-trained. Dashed: the best possible. Dotted: always the most frequent answer.",
+    caption="Left bars: from scratch; right bars: pre-trained. Dashed: the best possible. Dotted: always the most frequent answer (for a span, next to never right).",
 )
 
 # %% [markdown]
@@ -603,7 +605,7 @@ figures.rungs("Transformer")
 # %% [markdown]
 # ## Where the answer is found
 #
-# How does the span finder know which of two places is meant? Take the question *where is the book ?* about *ben put the red lamp near my window . ben put the green book on a chair .* The first word of a place must find two things: what is asked for, and what was put here, which is the word right before it. For each of the two, here is the head, of all layers, in which the answers' first words look there most, on average over 200 test questions:
+# How does the span finder know which of two places is meant? Take the question *where is the book ?* about *ben put the red lamp near my window . ben put the green book on a chair .* The first word of a place must find two things: what is asked for, and what was put here, which is the word right before it. For each of the two, the cell looks for the head that gives it most weight, seen from the first word of the answer, on average over 200 new questions. Heads 1 to 4 are those of the first layer, 5 to 8 those of the second:
 
 # %%
 from course.models import attention_maps
@@ -612,33 +614,55 @@ asked = draw_questions(passage_config, 200, Random(21))
 tokens, mask, segments = batch_of([with_specials(each.question, each.passage) for each in asked])
 with torch.no_grad(), attention_maps(tuned["spans"]) as maps:
     begins, ends = tuned["spans"](tokens, mask, segments).argmax(1).T
-heads = torch.cat(list(maps.values()), 1)  # (B, heads of all layers, T, T)
+heads = torch.cat(list(maps.values()), 1)  # (B, heads of both layers, T, T)
 first = torch.tensor([len(each.question) + 2 + each.first for each in asked])  # where the answers begin
-targets = {
-    "the thing asked for": torch.tensor([len(each.question) - 1 for each in asked]),
-    "the word before": first - 1,
-}
-chosen = []
-for name, target in targets.items():
+thing = torch.tensor([len(each.question) - 1 for each in asked])  # where the questions name it
+looking = []
+for name, target in {"the thing asked for": thing, "the word before": first - 1}.items():
     given = heads[range(200), :, first, target].mean(0)  # by each head
-    chosen.append(int(given.argmax()))
-    print(f"{name:20} gets {given.max():.0%} of the weight in head {chosen[-1] + 1} of {len(given)}")
-    if not is_full:
-        assert given.max() > 3 / mask.sum(1).float().mean()  # three times as much as an even look
+    looking.append(int(given.argmax()))
+    print(f"{name:20} gets {given.max():.0%} of the weight in head {looking[-1] + 1}")
+
+# %% [markdown]
+# Two heads look just where an answer has to look. **Predict, then run:** ablate the heads one at a time, as in lecture 13. How many answers are lost without these two?
 
 # %%
+from copy import deepcopy
+
+
+@torch.no_grad()
+def accuracy_without(head: int) -> float:
+    """The span finder's accuracy with one of its eight heads ablated."""
+    model, d_head = deepcopy(tuned["spans"]), 16
+    W_output = model.reader.encoder.layers[head // 4].attention.W_output.weight
+    W_output[:, d_head * (head % 4) : d_head * (head % 4 + 1)] = 0
+    return span_accuracy(model, tests["spans"][:3], tests["spans"][3:])
+
+
+lost = [accuracy["spans", "pre-trained"] - accuracy_without(head) for head in range(8)]
+print("lost without each head:", "  ".join(f"{head}: {loss:.0%}" for head, loss in enumerate(lost, 1)))
+if not is_full:
+    assert max(lost) > 3 * max(lost[head] for head in looking), "with this seed, these two are needed"
+
+# %% [markdown]
+# Next to none. The model has other heads that it cannot do without. Here are the two that it needs most:
+
+# %%
+needed = sorted(sorted(range(8), key=lost.__getitem__)[-2:])
+found = heads[range(200), needed[0], first - 1, thing].mean()
+print(f"head {needed[0] + 1}: the thing in the passage gives {found:.0%} of its weight to the question's")
 n_words = int(mask[4].sum())
 shown = vocabulary.decode(tokens[4], keep_special=True)[:n_words]
 print("answer:", " ".join(shown[begins[4] : ends[4] + 1]), "  right:", " ".join(asked[4].answer))
 figures.attention(
-    heads[4, chosen, :n_words, :n_words],
+    heads[4, needed, :n_words, :n_words],
     shown,
-    start=(0, int(first[4])),
-    caption="Two heads of the span finder. In the first, “on” looks at the thing asked for; in the second, at the thing put there.",
+    start=(0, int(first[4]) - 1),
+    caption="The two heads that the span finder needs most, in the order of their layers.",
 )
 
 # %% [markdown]
-# The two places begin with *on* and *near*. Ask both in both heads: each finds the book of the question, and each finds the thing before it. For *on* the two are the same word, for *near* they differ, and the MLP after the attention can compare them. So neither head answers the question, only both together. Another seed in `fresh_reader` divides the work in another way, with some so that no head looks at the word before. (That a head looks there is evidence, not proof. Lecture 13 ablates heads to find out.)
+# In the first of them most words look at the same word elsewhere, and so it is the *thing* that finds the question, not the place. The second is in the next layer, and reads vectors into which the first layer has already written: its map shows positions, and not what they have come to stand for. So a map tells where a head looks, and only ablation what it is needed for. Another seed in `fresh_reader` divides the work in another way: there the heads that look at the right words may be the ones that are needed.
 #
 # ## Encoder against decoder
 #

@@ -69,7 +69,7 @@ const unparted = (...parts) => {
   return whole;
 };
 
-// The bracket before a formula and the comma after it stay with it, a number with its unit, and "T = 5" or "1 − β" is one word.
+// The bracket before a formula and the comma after it stay with it, a number with its unit; "T = 5", "1 − β" and "(B, T, D)" are one word.
 for (const formula of document.querySelectorAll(".bd-article span.math:not(.MathJax *)")) {
   const { previousSibling: before, nextSibling: after } = formula;
   const opened = /[(“‘]*$/.exec(before instanceof Text ? before.data : "")[0];
@@ -82,10 +82,14 @@ for (const formula of document.querySelectorAll(".bd-article span.math:not(.Math
   if (closed) after.data = after.data.slice(closed.length);
 }
 const UNIT = /(?<=\d|\d bonus) (?=%|(?:bonus )?points?\b|minutes?\b)/g;
+const SHAPE = /\((?:[A-Z…]|\d)\S{0,3}(?:, [A-Z\d]\S{0,3}){1,4}\)/g;
+const APOSTROPHE = /(?<=\p{L})'(?=\p{L})/gu;
 const SUM = /(?<=(?:^|[\s(])[^\s(]{1,3}) ([=−+×<>≤≥]) (?=\d|[^\s(]{1,3}(?:[\s).,;:?]|$))/g;
 for (const place of document.querySelectorAll(".bd-article :is(p, li, td, em, figcaption, summary):not(.lmf *)")) {
   for (const part of place.childNodes) {
-    if (part instanceof Text) part.data = part.data.replace(UNIT, "\u00a0").replace(SUM, "\u00a0$1\u00a0");
+    if (!(part instanceof Text)) continue;
+    part.data = part.data.replace(UNIT, "\u00a0").replace(SUM, "\u00a0$1\u00a0")
+      .replace(SHAPE, (shape) => shape.replaceAll(" ", "\u00a0")).replace(APOSTROPHE, "’");
   }
 }
 

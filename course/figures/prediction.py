@@ -13,7 +13,7 @@ def prediction(
     is_logarithmic: bool = False,
     is_least: bool = False,
     unit: str = "",
-    caption: str = "Answer first; then the figure does.",
+    caption: str = "You answer first, then the figure.",
 ) -> Figure:
     """Ask for one of several options, or for a number.
 

@@ -76,7 +76,7 @@ BLOCK = Machine(
             "wide inside; what it says is added, too.",
             (
                 Box("m", "hidden", "B T F", (LEFT + ASIDE, 4.75), "state", WIDE),
-                Line(("x1", (LEFT + ASIDE, 3.75), "m"), "W_1, max(0, ·)", "state", label_on=0),
+                Line(("x1", (LEFT + ASIDE, 3.75), "m"), "W_1, ReLU", "state", label_on=0),
                 Box(
                     "f",
                     "f",
@@ -91,7 +91,7 @@ BLOCK = Machine(
                 Line(("x1", "add2")),
                 Line(("f", (LEFT + ASIDE, 6.6), "add2"), "", "state"),
                 Box("pre_m", "hidden", "B T F", (RIGHT + ASIDE, 4.75), "state", WIDE),
-                Line(("pre_x1", (RIGHT + ASIDE, 3.9), "pre_m"), "norm, W_1", "state", label_on=0),
+                Line(("pre_x1", (RIGHT + ASIDE, 3.9), "pre_m"), "norm, W_1, ReLU", "state", label_on=0),
                 Box(
                     "pre_f",
                     "f",

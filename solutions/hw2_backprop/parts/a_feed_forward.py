@@ -447,7 +447,7 @@ def other_words_are_drawn_by_their_pieces(draw_tokens, draw):
 # %% [markdown] exercise="FeedForwardLM" difficulty=2 minutes=30 dtype="float64"
 # ### 6. The model
 #
-# The model of Bengio and others (2003), with the constants `b` and `c` of the paper:
+# The model of Bengio and others (2003), with the paper's two constants, here `b` and `c`:
 #
 # $$\mathbf e = [\mathbf E \mathbf x_{t-N}; \dots; \mathbf E \mathbf x_{t-1}] \qquad
 # \mathbf h = \tanh(\mathbf W \mathbf e + \mathbf b) \qquad \mathbf z = \mathbf U \mathbf h + \mathbf c$$

@@ -656,7 +656,7 @@ def other_shapes_agree_with_autograd(unbroadcast, draw):
 #
 # A layer norm, which you will meet again in the Transformer, makes of each row $\mathbf x$ of D numbers
 #
-# $$\hat x_i = \frac{x_i - m}{s}, \quad m = \frac1D \sum_j x_j, \quad s = \sqrt{\frac1D \sum_j (x_j - m)^2 +
+# $$\hat x_i = \frac{x_i - m}{s}, \qquad m = \frac1D \sum_j x_j, \qquad s = \sqrt{\frac1D \sum_j (x_j - m)^2 +
 # \epsilon}, \qquad y_i = \gamma_i \hat x_i + \beta_i$$
 #
 # Every $x_j$ moves $y_i$ in three ways: itself, through $m$ and through $s$. Put together, with

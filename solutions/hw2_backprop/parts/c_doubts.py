@@ -521,8 +521,8 @@ for run, broken in BROKEN_RUNS.items():
 # %% [markdown] exercise="name_the_broken_line" difficulty=2 minutes=10
 # ### 21. Find the fault
 #
-# Somebody else's `forward_and_backward` was compared with autograd in four runs; the table above says which
-# lines departed.
+# Somebody else's `forward_and_backward` was compared with autograd in four runs; the lines printed above
+# say which departed.
 #
 # | run | batch |
 # |---|---|
@@ -543,7 +543,7 @@ for run, broken in BROKEN_RUNS.items():
 # | `"repeated_word_overwritten_within_a_window"` | the same within each window, but add up over windows |
 # | `"gradients_of_a_word_averaged"` | divide the gradient of every word by the number of windows |
 #
-# **Example of the reasoning.** If run B had printed `dz dU dc dh …` and run A nothing, the fault would
+# **Example of the reasoning.** If run B had printed `dz dU dc dh …` and run A `none`, the fault would
 # depend on the number of windows and come first in dz.
 #
 # <details><summary>Hint 1</summary>
@@ -585,7 +585,7 @@ def the_fault_leaves_runs_a_and_b_whole(name_the_broken_line):
 
 # %% check="the_fault_breaks_what_the_table_says" points=3 hidden
 def the_fault_breaks_what_the_table_says(name_the_broken_line, draw):
-    """The fault you name breaks, in each run, exactly the lines that the table names."""
+    """The fault you name breaks, in each run, exactly the lines that were printed."""
     batches = {"A": [[0, 1, 2]], "B": [[0, 1, 2], [3, 4, 5]], "C": [[0, 1, 0]], "D": [[0, 1, 2], [2, 4, 5]]}
 
     def broken_lines(fault, windows):

@@ -174,7 +174,7 @@ def other_pairs_have_their_bilinear_scores(bilinear_scores, draw):
 # $$\text{score}(\mathbf q, \mathbf k) = \mathbf v^\top \tanh(\mathbf W_q \mathbf q + \mathbf W_k \mathbf k)$$
 #
 # Write `additive_scores(query, key, W_query, W_key, v)` for queries (B, T, D), keys (B, S, D_h), `W_query`
-# (N, D), `W_key` (N, D_h) and `v` (N,). It returns the scores (B, T, S).
+# (N, D), `W_key` (N, D_h) and `v` (N,), with N the width of the small network. It returns the scores (B, T, S).
 #
 # **Example.** All widths are 1, both matrices are `[[1]]` and `v = [2]`. The query 1 has with the key 1 the
 # score $2 \tanh 2 \approx 1.9281$, and with the key $-1$ the score 0.
@@ -515,7 +515,7 @@ def other_queries_have_their_contexts(attend, draw):
 # | line | formula | shape |
 # |---|---|---|
 # | the new state | $\mathbf s_t = \text{GRUCell}([\mathbf e_t; \mathbf o_{t-1}],\ \mathbf s_{t-1})$ | (B, D) |
-# | the weights | $\boldsymbol\alpha_t = \text{softmax over the real words of } \mathbf s_t^\top \mathbf W \mathbf h_i$ | (B, S) |
+# | the weights | $\boldsymbol\alpha_t$, the softmax of $\mathbf s_t^\top \mathbf W \mathbf h_i$ over the real words | (B, S) |
 # | the context | $\mathbf c_t = \sum_i \alpha_{ti} \mathbf h_i$ | (B, D_h) |
 # | the output | $\mathbf o_t = \tanh(\mathbf W_o [\mathbf s_t; \mathbf c_t])$ | (B, D) |
 # | the logits | $\mathbf z_t = \mathbf U \mathbf o_t + \mathbf u$ | (B, V) |

@@ -570,7 +570,7 @@ def the_fault_draws_this_very_map(name_the_fault):
 # %% [markdown] written="what_three_percent_means" points=4 minutes=15
 # ### 21. What the picture proves
 #
-# Your translator of exercise 19 has some per cent of alignment error although it translates nearly everything
+# Your translator of exercise 19 has a few percent of alignment error although it translates nearly everything
 # right.
 #
 # a) Its errors are not scattered. Where would you look for them first, and why can a word be right while the
@@ -606,7 +606,7 @@ def the_fault_draws_this_very_map(name_the_fault):
 # graded: change it as you like.
 #
 # *What to see:* bright cells inside the red frames, which are the true alignment, even where the adjective and the
-# noun change places; and an error rate of about ten per cent. A part whose checks do not hold yet is replaced by a
+# noun change places; and an error rate of about ten percent. A part whose checks do not hold yet is replaced by a
 # ready-made one, and the first line says which.
 
 # %% alive="your_attention_aligns"

@@ -24,10 +24,10 @@
 #
 # Letters used throughout: B sequences at once; T **queries**, the positions that ask; S **keys**, the
 # positions that are looked at (S = T in self-attention); D = `d_model`, the width of the model; H = `n_heads`;
-# $d_k = D / H$ = `d_head`, the width of one head; F = `d_ff`. **Scores** are the numbers before the softmax,
-# **weights** those after it. One convention holds for every mask: **True means "may be attended to"**.
+# $d_k = D / H$ = `d_head`, the width of one head; F = `d_ff`; V words in the vocabulary. **Scores** are the
+# numbers before the softmax, **weights** those after it. *The paper* is Vaswani and others (2017). One convention holds for every mask: **True means "may be attended to"**.
 #
-# Tensors of numbers are float64. **Modules** are filled by the checks: they make your module float64 with
+# Tensors of numbers are float64, unless an exercise says otherwise. **Modules** are filled by the checks: they make your module float64 with
 # `.double()` and load weights with `load_state_dict`, so its parameters must have the names and shapes that
 # the statement gives. `nn.Linear(3, 5)` as an attribute `expand`, for instance, has the parameters
 # `expand.weight` (5, 3) and `expand.bias` (5,).

@@ -277,10 +277,11 @@ def other_variances_have_their_scale(score_scale, draw):
 #
 # How many keys does a query really look at? The number of keys does not tell, nor does the largest weight: the
 # weights $(\tfrac12, \tfrac12, 0, 0)$ and $(\tfrac12, \tfrac16, \tfrac16, \tfrac16)$ have the same one. The
-# entropy does. Like a perplexity, $e^{H}$ with $H = -\sum_j \alpha_j \ln \alpha_j$ counts the keys: it is $n$
-# where $n$ keys have equal weights and the others none. A softmax is **saturated** where it is close to 1.
+# entropy does. Like a perplexity, $e$ to the entropy $-\sum_j \alpha_j \ln \alpha_j$ of the weights $\alpha_j$
+# counts the keys: it is $n$ where $n$ keys have equal weights and the others none. A softmax is **saturated**
+# where this number is close to 1.
 #
-# Write `effective_keys(scores)`, which returns $e^{H}$ of the softmax of each query. `scores` is (…, T, S),
+# Write `effective_keys(scores)`, which returns this number for the softmax of each query. `scores` is (…, T, S),
 # the result (…, T). A score may be $-\infty$, or so low that its weight is 0 as a float: such a key adds
 # nothing.
 #
@@ -381,7 +382,7 @@ look(
 # %% [markdown] written="why_divide_by_the_root" bonus points=4 minutes=15
 # ### 5. Why divide at all (bonus)
 #
-# A classmate leaves the division out: "The matrices $W^Q$ and $W^K$ are learned. If the scores are too large,
+# A classmate leaves the division out: "The matrices that make queries and keys are learned. If the scores are too large,
 # training will make the matrices smaller."
 #
 # a) Heads of width 64, queries and keys of variance 1. How large are scores without the division, typically,
@@ -593,13 +594,13 @@ def other_scores_are_masked(masked_weights, draw):
 # %% alive="a_look_at_your_weights"
 look(
     lambda plots: plots.shades(masked_weights(torch.zeros(8, 8), torch.ones(8, 8).tril().bool()))
-)  # equal scores, one future
+)  # equal scores, the future hidden
 
 
 # %% [markdown] exercise="padding_mask" bonus difficulty=1 minutes=10 forbids="course.models"
 # ### 8. The padding mask (bonus)
 #
-# Sequences of a batch are filled up with the token `pad` to a common length. Nobody may attend to a filling.
+# Sequences of a batch are filled up with the token `pad` to a common length. No query may attend to padding.
 #
 # Write `padding_mask(tokens, pad)` for tokens (B, S): True where a **key** is a real token. The scores to
 # which the mask will be broadcast are (B, H, T, S), so return it with the shape (B, 1, 1, S): the same for

@@ -181,12 +181,15 @@ def attended_by_torch(weights, n_heads, query, key, value, mask=None):
 # mixes what the heads have found:
 #
 # $$\text{head}_h = \text{attention}(Q_h, K_h, V_h) \qquad
-# \text{output} = [\text{head}_1; \dots; \text{head}_H] \, W^O$$
+# \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}] \, W^O$$
+#
+# $Q_h$, $K_h$ and $V_h$ are the parts of head $h$ in what `W_query`, `W_key` and `W_value` make; $W^O$ belongs to
+# `W_output`.
 #
 # Write the class `MultiHeadAttention`, an `nn.Module`:
 #
 # - `MultiHeadAttention(d_model, n_heads)` has four layers `nn.Linear(d_model, d_model)` as attributes
-#   `W_query`, `W_key`, `W_value` and `W_output`, so eight parameters: `W_query.weight` (D, D),
+#   `W_query`, `W_key`, `W_value` and `W_output`, so eight tensors to learn: `W_query.weight` (D, D),
 #   `W_query.bias` (D,) and so on. The matrices of all heads lie in one: the numbers of head $h$ are those from
 #   $h d_k$ to $(h + 1) d_k - 1$ of what `W_query` gives.
 # - `forward(query, key, value, mask=None)` takes query (B, T, D), key and value (B, S, D), and a mask that

@@ -191,7 +191,7 @@ def only_used_positions_learn(LearnedPositions, draw):
 
 # %% check="other_tables_are_added" points=1 hidden
 def other_tables_are_added(LearnedPositions, draw):
-    """Other tables are added to other sequences, as long as the table too."""
+    """Other tables are added to other sequences, also to sequences as long as the table."""
     for batch_size, n_positions, context_length, d_model in ((3, 2, 6, 4), (2, 5, 5, 3), (4, 1, 8, 2)):
         table, x = draw.normal(context_length, d_model), draw.normal(batch_size, n_positions, d_model)
         model = with_weights(LearnedPositions(context_length, d_model), {"table": table})
@@ -202,17 +202,17 @@ def other_tables_are_added(LearnedPositions, draw):
 # %% [markdown] exercise="TransformerInput" difficulty=2 minutes=15
 # ### 18. What goes into a Transformer
 #
-# The paper multiplies the embeddings by $\sqrt D$ before it adds the positions: embeddings start small, and
-# the sines and cosines, which are of size 1, would drown them.
+# The paper multiplies the embeddings by $\sqrt D$ before it adds the positions: where embeddings start at a size
+# of about $1 / \sqrt D$, the sines and cosines, which are of size 1, would drown them.
 #
 # Write the class `TransformerInput`, an `nn.Module`:
 #
-# - `TransformerInput(vocab_size, table)` gets the positions ready-made, `table` (C, D), and keeps them as a
+# - `TransformerInput(vocab_size, table)` gets C positions ready-made, `table` (C, D), and keeps them as a
 #   **buffer** of the name `table`: a buffer moves with the module from one device or precision to another, and
 #   is not trained. The layer `embedding`, an `nn.Embedding(vocab_size, D)`, holds the only parameter,
 #   `embedding.weight` (V, D).
 # - `forward(tokens)` takes tokens (B, T) int64 and returns $\sqrt D \, E_{x_t} + P_t$ for every position,
-#   (B, T, D).
+#   (B, T, D), with $E_{x_t}$ the embedding of the token $x_t$ and $P_t$ row $t$ of the table.
 #
 # **Example.** D = 4, the embedding of token 2 is $(1, 0, 0, 0)$ and row 0 of the table is $(0, 1, 0, 1)$: the
 # token 2 at position 0 becomes $(2, 1, 0, 1)$.
@@ -314,8 +314,9 @@ def other_tokens_get_their_vectors_and_gradients(TransformerInput, draw):
 #
 # Instead of saying where each token stands, one can tell each pair how far apart it is: a learned number,
 # chosen by the distance $j - i$ from query position $i$ to key position $j$, is added to the score. Far
-# distances share a number: all beyond $R$ to the right count as $R$, all beyond $R$ to the left as $-R$ (Shaw
-# and others, 2018).
+# distances share a number: all beyond $R$ to the right count as $R$, all beyond $R$ to the left as $-R$. (Such
+# clipped distances are of Shaw and others, 2018, who learn a vector for each; a number for each head and distance
+# is in T5, Raffel and others, 2020.)
 #
 # Write `relative_bias(bias, n_queries, n_keys)`. `bias` is (H, 2R + 1): for each head the numbers for the
 # distances $-R, \dots, -1, 0, 1, \dots, R$, in this order. Return what is to be added to the scores,
@@ -420,9 +421,9 @@ look(
 # from `first`, which is usually 0. `base` is what stands in the formula as 10000; models for long texts take a
 # larger one, and turn more slowly. Where x comes in float16, make the angles in float32 or better all the same:
 # float16 has no odd numbers above 2048. (Other libraries pair number $i$ with number $i + d_k/2$; here pairs are
-# neighbours, as in the paper.)
+# neighbours, as Su and others have them.)
 #
-# **Example.** $d_k = 4$, `first = 0` and three times the vector $(0, 1, 2, 0)$. The first stays, the second becomes
+# **Example.** $d_k = 4$, `first = 0` and the vector $(0, 1, 2, 0)$ at three positions. The first stays, the second becomes
 # $(-\sin 1, \cos 1, 2 \cos 0.01, 2 \sin 0.01)$, the third $(-\sin 2, \cos 2, 2 \cos 0.02, 2 \sin 0.02)$.
 #
 # <details><summary>Hint 1</summary>
@@ -542,7 +543,7 @@ look(
 # ### 21. Attention with rotary positions
 #
 # A turn by the position of the query and a turn by that of the key leave, in their product, a turn by the
-# difference: scores know how far two tokens are apart and nothing else. What is turned are queries and
+# difference: of positions, the scores know only how far two tokens are apart. What is turned are queries and
 # keys. The values are what is fetched, and stay as they are.
 #
 # Write `rotary_attention(query, key, value, first)`, which returns the outputs (…, T, d_v) of scaled dot-product
@@ -661,8 +662,8 @@ def other_queries_attend_by_distance(rotary_attention, draw):
 # such a model tell at which position it stands? (Think of a token that occurs at the start only, such as
 # `<s>`, and of how much weight it can get.)
 #
-# c) A classmate tests the causal attention of part b with exercise 13's `permutation_gap`, mask on, finds a
-# gap and concludes that attention is not permutation equivariant. What was tested?
+# c) A classmate permutes the tokens before the causal attention of part b, finds other outputs than the old ones
+# permuted, and concludes that attention minds the order of its tokens. What was tested?
 #
 # ### BEGIN SOLUTION
 # a) (1 point) Not at all: the outputs are the same, each word's going with the word. Attention without a mask

@@ -17,7 +17,7 @@
 # - `forward(x)` takes x (…, D) and returns a tensor of the same shape. Do not call a ready-made norm.
 #
 # **Example.** $x = (0, 0, 0, 4)$ has $\mu = 1$ and $\sigma^2 = 3$. With $\epsilon = 1$ it becomes
-# $(-\tfrac12, -\tfrac12, -\tfrac12, \tfrac32)$, since what is left of it without its mean is divided by 2; with the
+# $(-\tfrac12, -\tfrac12, -\tfrac12, \tfrac32)$, since $x - \mu$ is divided by 2; with the
 # gain 4 and the bias 1 throughout, $(-1, -1, -1, 7)$.
 #
 # <details><summary>Hint 1</summary>
@@ -207,13 +207,15 @@ def other_vectors_are_divided_by_their_size(rms_norm, draw):
 #
 # $$\text{FF}(x) = W_2 \max(0, W_1 x + b_1) + b_2$$
 #
+# for each vector $x$ as a column. (The maximum with 0 is called ReLU.)
+#
 # Write the class `FeedForward`, an `nn.Module`:
 #
 # - `FeedForward(d_model, d_ff)` has two linear layers, `expand` with the parameters `expand.weight` (F, D) and
 #   `expand.bias` (F,), and `contract` with `contract.weight` (D, F) and `contract.bias` (D,).
 # - `forward(x)` takes x (B, T, D) and returns (B, T, D). There is no residual here; it belongs to the block.
 #
-# **Example.** D = 1, F = 2, `expand.weight` $(1, -1)$, `contract.weight` $(1, 2)$, all biases 0: the layer
+# **Example.** D = 1, F = 2, `expand.weight = [[1], [-1]]`, `contract.weight = [[1, 2]]`, all biases 0: the layer
 # computes $\max(0, x) + 2 \max(0, -x)$. It turns 3 into 3 and $-2$ into 4.
 #
 # <details><summary>Hint 1</summary>
@@ -391,7 +393,7 @@ def assert_block_of_torch(Block, draw, is_pre_norm):
 # - `forward(x, mask=None)` takes x (B, T, D) and a mask that broadcasts to (B, H, T, T), True = may be attended
 #   to, which goes to the attention. It returns $z$, (B, T, D). There is no dropout.
 #
-# **Example.** If all weights of `attention` and `feed_forward` are 0, both add nothing, and x is normalised
+# **Example.** If all weights and biases of `attention` and `feed_forward` are 0, both add nothing, and x is normalised
 # twice: $(1, 3)$ becomes $(-1, 1)$, but for $\epsilon$.
 #
 # <details><summary>Hint 1</summary>
@@ -503,7 +505,7 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
 # %% [markdown] exercise="PreNormBlock" bonus difficulty=2 minutes=10 forbids="torch.nn.Transformer,torch.nn.TransformerEncoder,torch.nn.TransformerEncoderLayer,torch.nn.TransformerDecoderLayer,course.models.transformer,course.models.gpt,course.models.bert" allows="course.mine.ready.hw5_transformer.SelfAttention,course.mine.ready.hw5_transformer.TwoLayers,course.models.multi_head_attention.MultiHeadAttention"
 # ### 27. A block, as today (bonus)
 #
-# In the paper's block every residual passes through a norm. Later models normalise what goes **into** each part,
+# In the paper's block every sum passes through a norm. Later models normalise what goes **into** each part,
 # and leave the sum alone:
 #
 # $$y = x + \text{Attention}(\text{LN}_1(x)) \qquad z = y + \text{FF}(\text{LN}_2(y))$$
@@ -511,7 +513,7 @@ def other_post_norm_blocks_are_those_of_torch(PostNormBlock, draw):
 # Write the class `PreNormBlock`, with the parts, names and arguments of exercise 26:
 # `PreNormBlock(d_model, n_heads, d_ff)` and `forward(x, mask=None)`.
 #
-# **Example.** If all weights of `attention` and `feed_forward` are 0, both add nothing, and x comes out as it
+# **Example.** If all weights and biases of `attention` and `feed_forward` are 0, both add nothing, and x comes out as it
 # was, unnormalised: $(1, 3)$ stays $(1, 3)$.
 #
 # <details><summary>Hint 1</summary>

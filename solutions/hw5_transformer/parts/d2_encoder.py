@@ -33,8 +33,8 @@ def stack_weights_of(draw, n_layers, d_model):
 #   `layers.1.linear.weight`, …, `norm.weight` and `norm.bias`.
 # - `forward(x)` takes x (B, T, D), sends it through layer 0, layer 1, …, and then through the norm.
 #
-# **Example.** With all weights of the layers 0 they add nothing, and $(1, 3)$ comes out as $(-1, 1)$, but for
-# $\epsilon$. A stack of three layers has 3 · 2 + 2 = 8 parameters.
+# **Example.** With all weights and biases of the layers 0 they add nothing, and $(1, 3)$ comes out as $(-1, 1)$, but for
+# $\epsilon$. A stack of three layers has 3 · 2 + 2 = 8 tensors to learn.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -139,8 +139,8 @@ def other_stacks_have_their_outputs_and_gradients(Stack, draw):
 # Write the class `TiedModel`, an `nn.Module`:
 #
 # - `TiedModel(vocab_size, d_model)` has the parameters `embedding.weight` (V, D), `hidden.weight` (D, D) and
-#   `hidden.bias` (D,), and no others: `embedding` is an `nn.Embedding`, `hidden` an `nn.Linear`. If you keep
-#   an output layer of its own as well, call it `output` and let its weight be the same parameter.
+#   `hidden.bias` (D,), and no others: `embedding` is an `nn.Embedding`, `hidden` an `nn.Linear`. If you
+#   also keep an output layer, call it `output` and let its weight be the same parameter.
 # - `forward(tokens)` takes tokens (B, T) int64 and returns the logits $E \tanh(W E_{x_t} + b)$, (B, T, V), with
 #   $E$ = `embedding.weight`, $W$ = `hidden.weight` and $b$ = `hidden.bias`.
 #
@@ -280,14 +280,14 @@ def encoder_of_torch(weights, n_layers, n_heads, x, mask=None):
 #
 # - `TransformerEncoder(n_layers, d_model, n_heads, d_ff)` has `layers`, an `nn.ModuleList` of `n_layers` blocks of
 #   exercise 26. So `layers.0.attention.W_query.weight` and `layers.0.feed_forward.expand.weight` are among its
-#   parameters, and there are 16 for each layer.
+#   parameters, 16 tensors for each layer.
 # - `forward(x, mask=None)` takes x (B, T, D) and a mask that broadcasts to (B, H, T, T), True = may be attended to,
 #   and returns (B, T, D). Every layer sees the mask. There is no dropout, nor a norm after the last layer: that
 #   layer ends with one.
 #
 # Your `PostNormBlock` is a part to use here, and if it is wrong, so is the encoder. No ready-made layer or encoder.
 #
-# **Example.** If in every layer all weights are 0 but those of the norms, whose gain is 1 and whose bias is 0,
+# **Example.** If in every layer all weights and biases are 0 but those of the norms, whose gain is 1 and whose bias is 0,
 # every token is only normalised again and again: $(1, 3)$ becomes $(-1, 1)$, but for $\epsilon$, whatever the
 # number of layers.
 #
@@ -447,11 +447,11 @@ def other_encoders_have_the_outputs_and_gradients_of_torch(TransformerEncoder, d
 # Everything below is made of your parts: the input of exercise 18 with the sines of 16, the mask of 6, the
 # encoder of 30 with the attention of 12, the norms of 23 and the feed-forward layers of 25 put into its blocks, and
 # the embedding as output, as in 29. Under a causal mask the encoder is a language model. It reads 20,000 stories of
-# the course for less than a minute, and writes one. Nothing here is graded: change it as you like.
+# the course in less than a minute, and writes one. Nothing here is graded: change it as you like.
 #
-# *What to see:* a loss that falls towards the floor; fewer bits above the floor than the GRU, whose rung is 31 %
-# above it; a story that keeps to its rules most of the time; and where your heads look when they read it. A part whose
-# checks do not hold yet is replaced by a ready-made one, and the first line says which.
+# *What to see:* a loss that falls towards the floor; fewer bits above the floor than the GRU of the course's
+# ladder, which is 31 % above it; a story that keeps to its rules most of the time; and where your heads look when
+# they read it. A part whose checks do not hold yet is replaced by a ready-made one, and the first line says which.
 
 # %% alive="your_transformer_trains"
 from course.data.shuffling import ShuffledStories
@@ -521,7 +521,8 @@ end = corpus.language.vocabulary.eos
 story = generate(writer, start, 60, eos=end, use_cache=False)[0]
 print(corpus.language.read(story))
 
-# Where each head of the first block looks: the weights of your exercises 7 and 10, from the matrices it has learned.
+# Where the heads of the first block look, at each place the one that looks there most: the weights of your
+# exercises 7 and 10, from the matrices it has learned.
 read = story[:24]
 words = [corpus.language.vocabulary.word(token) for token in read.tolist()]
 with torch.no_grad():

@@ -25,7 +25,7 @@
 #
 # With all of them solved the exercises run in about 20 seconds on two CPU cores and need 0.4 GB; most of it is the
 # training of the last one, the translator. `COURSE_SCALE=full` trains the translator on longer sentences and at a
-# real size; it is meant for a GPU, on which it has not been timed yet. At the end of the notebook a small BERT of
+# real size, which is meant for a GPU. At the end of the notebook a small BERT of
 # your parts learns for another minute, and a translator of your blocks for twenty seconds.
 
 # %% [markdown] rules

@@ -105,8 +105,8 @@ def other_texts_are_asked_for_by_their_numbers(positions_to_predict, draw):
 # %% [markdown] exercise="corrupt" difficulty=2 minutes=10 forbids="course.models"
 # ### 2. Eighty, ten, ten
 #
-# If every token selected for prediction were masked, the model would learn that tokens without a mask do not
-# matter, and at inference no token has a mask. So of the selected tokens, 80 % are masked, 10 % are replaced by
+# If every token selected for prediction were masked, the model would learn that tokens other than `<mask>` do not
+# matter, and at inference there is no `<mask>`. So of the selected tokens, 80 % are masked, 10 % are replaced by
 # a random word, and 10 % stay as they are. The model must predict all of them, and is never told which is which.
 #
 # Write `corrupt(tokens, is_asked, kinds, replacements, mask_token)`, which returns the tokens that the model

@@ -8,7 +8,7 @@
 # %% [markdown] exercise="first_token" difficulty=1 minutes=10 forbids="course.models"
 # ### 6. The vector of `<cls>`
 #
-# BERT puts `<cls>` in front of every text, and its vector stands for the whole. Sequences are padded on the
+# BERT puts `<cls>` in front of every text, where part A has `<s>`, and its vector stands for the whole. Sequences are padded on the
 # right by some programs and on the left by others. Write `first_token(hidden, mask)`, which returns the
 # vector of the first **real** token of each sequence, (B, D), wherever the padding is.
 #

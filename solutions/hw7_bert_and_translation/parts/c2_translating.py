@@ -387,7 +387,7 @@ PROBES = {
 
 # %%
 for probe, outcome in PROBES.items():
-    print(f"{probe:<62} {outcome}")
+    print(f"{outcome:8} {probe}")
 
 # %% [markdown] exercise="name_the_broken_mask" difficulty=2 minutes=15
 # ### 22. Find the fault
