@@ -62,6 +62,10 @@ def fingerprints(homework: HomeworkSource, before: Mapping, tell: Tell = str) ->
             | {"made_from": digests[exercise.name], "place": place, "points": exercise.points}
             for place, exercise in enumerate(homework.exercises)
         },
+        "in_words": {
+            each.name: {"points": each.points} | ({"bonus": True} if each.bonus else {})
+            for each in homework.written
+        },
         "checks": {check.name: _about_check(check) | checks[check.name] for check in visible},
     }
 

@@ -19,6 +19,7 @@ class Score:
     worth: float = 0
     later: float = 0  # points that are given after the homework is handed in
     bonus: bool = False  # whether its points are on top of the homework's maximum
+    is_in_words: bool = False  # whether it is answered in words, which no check reads
 
     @property
     def is_done(self) -> bool:
@@ -27,7 +28,7 @@ class Score:
 
 
 def untried(fingerprints: Mapping) -> dict[str, Score]:
-    """Exercise → its score before its checks have run, in the order of the notebook."""
+    """Exercise → its score before its checks have run, in the order of the notebook, those in words last."""
     visible: dict[str, list[float]] = {}
     for check in fingerprints["checks"].values():
         visible.setdefault(check["exercise"], []).append(check.get("points", 1))
@@ -38,6 +39,8 @@ def untried(fingerprints: Mapping) -> dict[str, Score]:
         whole = exercises[name].get("points", sum(points))
         bonus = exercises[name].get("bonus", False)
         scores[name] = Score(claims=len(points), worth=sum(points), later=whole - sum(points), bonus=bonus)
+    for name, asked in fingerprints.get("in_words", {}).items():
+        scores[name] = Score(later=asked["points"], bonus=asked.get("bonus", False), is_in_words=True)
     return scores
 
 
@@ -59,7 +62,10 @@ def _lines(scores: Mapping[str, Score], language: Language) -> Iterator[str]:
         for name, score in scores.items()
         if score.held and not score.is_done
     ]
-    left, left_on_top = ([name for name, one in some.items() if not one.held] for some in (regular, on_top))
+    left, left_on_top = (
+        [name for name, one in some.items() if not one.held and not one.is_in_words]
+        for some in (regular, on_top)
+    )
     for label, names in (
         (say("Begun: {names}", names=", ".join(begun)), begun),
         (say("Left: {names}", names=", ".join(left)), left),
@@ -74,7 +80,8 @@ def _counted(scores: Collection[Score]) -> Said:
     earned, worth, later = (
         sum(getattr(score, what) for score in scores) for what in ("earned", "worth", "later")
     )
-    done, total = sum(score.is_done for score in scores), len(scores)
+    checked = [score for score in scores if not score.is_in_words]
+    done, total = sum(score.is_done for score in checked), len(checked)
     if not later:
         return say(
             "{done} of {total} exercises done · {earned:g} of {worth:g} points",

@@ -73,3 +73,15 @@ def test_a_bonus_is_counted_on_its_own(capsys):
         "Begun: double (1 of 2)",
         "Left as a bonus: halve",
     ]
+
+
+def test_answers_in_words_are_points_that_are_given_later_and_never_left(capsys):
+    in_words = {"why": {"points": 4}, "why_not": {"points": 3, "bonus": True}}
+    exercises = EXERCISES | {"halve": EXERCISES["halve"] | {"bonus": True}}
+    check = homework("tiny", fingerprints={"exercises": exercises, "checks": CHECKS, "in_words": in_words})
+    check(first, second, points=[1, 2], later=1, double=lambda n: 2 * n)
+    assert said(check, capsys).splitlines() == [
+        "1 of 1 exercises done · 3 of 3 points, and 6 more after you hand in",
+        "On top, as a bonus: 0 of 1 exercises done · 0 of 1 points, and 3 more after you hand in",
+        "Left as a bonus: halve",
+    ]
