@@ -21,7 +21,7 @@
 # | `a.power(n)` | $a^n$ for a whole number $n \ge 1$; its derivative is $n a^{n-1}$, also where $a = 0$ |
 # | `a.relu()` | $\max(a, 0)$; its derivative where $a = 0$ is 0, by agreement |
 # | `a.tanh()` | $\tanh a$ |
-# | `a.backward()` | sets `.grad` of `a`, and of every Value behind it, to the derivative of `a` |
+# | `a.backward()` | sets `.grad` of `a`, and of every Value behind it, to the derivative of `a` with respect to it |
 #
 # `backward()` **sets**: called twice, it leaves the same gradients as called once.
 #
@@ -659,7 +659,8 @@ def other_shapes_agree_with_autograd(unbroadcast, draw):
 # $$\hat x_i = \frac{x_i - m}{s}, \qquad m = \frac1D \sum_j x_j, \qquad s = \sqrt{\frac1D \sum_j (x_j - m)^2 +
 # \epsilon}, \qquad y_i = \gamma_i \hat x_i + \beta_i$$
 #
-# Every $x_j$ moves $y_i$ in three ways: itself, through $m$ and through $s$. Put together, with
+# with gains $\gamma$, biases $\beta$ and a small $\epsilon$. Every $x_j$ moves its own $y_j$, and through $m$ and $s$
+# every $y_i$. Put together, with
 # $g_i = \gamma_i \, \partial L / \partial y_i$,
 #
 # $$\frac{\partial L}{\partial x_i}

@@ -9,7 +9,7 @@ def cubic(x, generator):
 
 
 def with_dropout(x, generator):
-    """The sum of the squares of those numbers that a dropout, drawn anew at every call, leaves over."""
+    """The sum, and twice the squares of the numbers that a dropout, drawn anew at every call, leaves."""
     kept = torch.rand(x.shape, generator=generator, dtype=torch.float64) < 0.5
     return (2 * kept * x**2 + x).sum()
 
@@ -31,6 +31,8 @@ LOSSES = {"cubic": cubic, "with_dropout": with_dropout, "neighbours": neighbours
 #
 # $$\frac{\partial L}{\partial x_i} \approx
 # \frac{L(x + \epsilon \, \mathbf 1_i) - L(x - \epsilon \, \mathbf 1_i)}{2 \epsilon}$$
+#
+# with $\mathbf 1_i$ the vector that is 1 at place $i$ and 0 elsewhere.
 #
 # Write `numerical_gradient(loss_name, x, seed)`, which returns this with $\epsilon = 10^{-5}$ for **all**
 # entries of `x`, in float64 and in the shape of `x`. The loss is `LOSSES[loss_name](x, generator)`, defined

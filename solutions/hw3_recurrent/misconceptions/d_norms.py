@@ -189,7 +189,7 @@ def states_before_their_words(x, W, U, b, v):
 def norm_of_one_step(U):
     """The largest singular value is taken, which says what one step can do at most, not what many will do.
 
-    In the example one step can make a vector twenty times as long. Which of its powers shows what is left in
+    In the example one step can make a vector ten times as long. Which of its powers shows what is left in
     the end?
     """
     return torch.linalg.matrix_norm(U, 2)

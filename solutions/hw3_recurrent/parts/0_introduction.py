@@ -24,7 +24,7 @@
 # grading: they make the same claims about other sizes and other numbers. Take the exercises in any order. You
 # may use your answer to one exercise in any other: grading runs all your cells first. What you build here,
 # torch has too: in exercises 1 to 18 its recurrent layers and cells (`nn.RNN`, `nn.LSTMCell`, …) may be
-# compared with, but an answer that calls them has no points. At the end your LSTM remembers what PyTorch's
+# compared with, but an answer that calls them gets no points. At the end your LSTM remembers what PyTorch's
 # plain network forgets.
 #
 # Words used throughout: B texts are read at once, T words of each; `d_input` is the number of numbers per

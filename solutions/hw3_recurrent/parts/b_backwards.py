@@ -154,7 +154,7 @@ def other_states_agree_with_autograd(state_gradients, draw):
 # \frac{\partial L}{\partial \mathbf h_0} = \mathbf U^\top \boldsymbol\delta_1.$$
 #
 # Write `bptt_gradients(total, states, x, h_0, W, U)`, which returns a dict with `"dW"`, `"dU"`, `"db"`,
-# `"dx"` and `"dh_0"`, each in the shape of its thing. `total` (B, T, D) is what the last exercise found,
+# `"dx"` and `"dh_0"`, each in the shape of what it belongs to. `total` (B, T, D) is what the last exercise found,
 # $\partial L / \partial \mathbf h_t$; `states` is (B, T, D), `x` (B, T, d_input), `h_0` (B, D). The
 # gradients of the weights are summed over the texts, nothing is averaged. There is a check for each
 # gradient.

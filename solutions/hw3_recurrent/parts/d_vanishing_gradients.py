@@ -144,7 +144,7 @@ look(
 # Write `long_run_factor(U)`, the $\lim_{n \to \infty} \lVert \mathbf U^n \rVert^{1/n}$ of a (D, D) matrix, as
 # one number. `torch.linalg` may be used.
 #
-# **Example.** `U = [[0.5, 10], [0, 0.5]]`: one step can make a vector twenty times as long, but
+# **Example.** `U = [[0.5, 10], [0, 0.5]]`: one step can make a vector ten times as long, but
 # `U` multiplied by itself 50 times has no entry above $10^{-11}$. The factor is 0.5.
 #
 # <details><summary>Hint 1</summary>
@@ -163,7 +163,7 @@ look(
 
 # %% solution="long_run_factor"
 def long_run_factor(U: Tensor) -> Tensor:
-    """The factor per step by which U (D, D) changes lengths in the long run: its spectral radius."""
+    """The factor per step by which U (D, D) changes lengths in the long run."""
     ### BEGIN SOLUTION
     return torch.linalg.eigvals(U).abs().max()
     ### END SOLUTION

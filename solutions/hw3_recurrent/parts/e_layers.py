@@ -163,7 +163,7 @@ def other_stacks_agree_with_torch(StackedRNN, draw):
 # %% [markdown] exercise="bidirectional_states" difficulty=3 minutes=30 forbids="torch.nn.RNN,torch.nn.RNNCell,torch.rnn_tanh,torch.rnn_tanh_cell,torch_rnn"
 # ### 13. Both directions
 #
-# Who labels a word may look at what comes after it. So a second network, with weights of its own, reads the
+# Whoever labels a word may look at what comes after it. So a second network, with weights of its own, reads the
 # text from its end, and each word gets both states: what was read before it, and what is still to come.
 #
 # Texts of a batch differ in length; short ones are filled up at the end with **padding**. No real word's
@@ -435,7 +435,7 @@ def the_top_of_three_layers_is_found(top_states):
 
 # %% check="other_layers_agree_with_torch" points=1 hidden
 def other_layers_agree_with_torch(top_states, draw):
-    """For torch's networks, they are where the directions of the output end."""
+    """For torch's networks, they are the outputs after the last word (forwards) and the first (backwards)."""
     for d_hidden, n_layers in ((4, 3), (3, 1), (2, 2)):
         layer = nn.RNN(5, d_hidden, n_layers, batch_first=True, bidirectional=True).double()
         for parameter in layer.parameters():

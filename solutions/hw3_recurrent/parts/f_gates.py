@@ -19,7 +19,7 @@
 # Write the class `LSTMCell`, an `nn.Module`:
 #
 # - `LSTMCell(d_input, d_hidden)` has the parameters `W` (4D, d_input), `U` (4D, D) and `b` (4D,), float64. Each
-#   holds the rows of the four gates on top of one another, **in the order i, f, g, o**, as torch does.
+#   holds the rows of the gates and the candidate on top of one another, **in the order i, f, g, o**, as torch does.
 # - `forward(x, state)` takes x (B, d_input) and the tuple `(h, c)` of the states before, (B, D) each, and
 #   returns the tuple `(h, c)` after the word.
 #

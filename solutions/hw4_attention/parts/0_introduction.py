@@ -19,7 +19,7 @@
 # Each exercise is a statement, a function or class for you to write, and its checks. Some checks are kept
 # back for grading: they make the same claims about other sizes and other numbers. Take the exercises in
 # any order. You may use your answer to one exercise in any other: grading runs all your cells first. Exercise 19
-# trains for about ten seconds of one core, and so does the end, where a translator of your parts aligns.
+# trains for about ten seconds of one core, and so does the end, where a translator made of your own parts aligns.
 #
 # Words used throughout: B sentences are handled at once; a **source** has S positions and its translation,
 # the **target**, T. The two are different numbers. Shorter sentences are filled up at the end with a

@@ -446,7 +446,7 @@ def other_decoders_have_their_logits(Decoder, draw):
 # V), `targets` (B, T) and `lengths` (B,), the number of real targets of each sentence; behind them stands
 # `pad`.
 #
-# **Example.** Two sentences of two words and one word. The model gives their words, in order, the
+# **Example.** Two sentences with two real targets and one, EOS among them. The model gives these, in order, the
 # probabilities 1/2 and 1/4, and 1/2. The loss is $(\ln 2 + \ln 4 + \ln 2) / 3 = \tfrac43 \ln 2 \approx
 # 0.9242$, whatever it says at the padding, NaN included.
 #

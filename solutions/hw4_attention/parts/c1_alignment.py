@@ -158,8 +158,8 @@ def other_maps_have_their_links(alignment_links, draw):
 # ### 17. A mark for an alignment
 #
 # For the sentences of our small languages the right links are known. Some are **sure**: this word translates
-# that one. Others are only **possible**: of *will dance* and *danseront* nobody can say which of the two
-# English words it is, so either counts as right and none is demanded. The sure links are possible too. The
+# that one. Others are only **possible**: for *danseront* nobody can say which of the two English
+# words in *will dance* it translates, so either counts as right and none is demanded. The sure links are possible too. The
 # **alignment error rate** (Och and Ney, 2003) of the links A that were found is, with the sure links
 # $S_\text{sure}$ and the possible links P,
 #

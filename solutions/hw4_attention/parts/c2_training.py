@@ -156,7 +156,7 @@ def small_translator(weights):
 # %% [markdown] exercise="weights_after" difficulty=2 minutes=30 allows="course.models.seq2seq,course.training,course.translation_experiment"
 # ### 18. What a training step does
 #
-# Before a translator is trained for minutes, its steps are worth a look, on a model so small that some of
+# Before a translator is trained, its steps are worth a look, on a model so small that some of
 # them can be followed by hand. `small_translator(weights)` makes it; `model(source, inputs)` gives the
 # **log-probabilities** (B, T, V) of the word after each input. Padding is the word 0, BOS 1 and EOS 2.
 #
@@ -336,7 +336,8 @@ def other_batches_move_the_weights(weights_after, draw):
 #
 # Write `trained_weights()`, which trains and returns the weights, a dict as `model.state_dict()` gives it.
 # The grader puts them into its own model, draws new sentences, feeds the right translations and compares your
-# model's attention with the gold alignment; then it lets the model run free. On new sentences there must be
+# model's attention with the gold alignment; then it lets the model run free. On new sentences at most this
+# much is allowed:
 #
 # | measured | at most |
 # |---|---|
@@ -600,7 +601,8 @@ def the_fault_draws_this_very_map(name_the_fault):
 # %% [markdown]
 # ## It looks at the right words
 #
-# A translator of your parts: your `Encoder` (exercise 2) reads, your `AttentionDecoder` (14) looks back and writes,
+# A translator made of your own parts: your `Encoder` (exercise 2) reads, your `AttentionDecoder` (14) looks
+# back and writes,
 # your `sequence_loss` (4) tells it how far off it is. It learns from the pairs of exercise 19; then your `alignment_map`
 # (15), `alignment_links` (16) and `alignment_error_rate` (17) show where it looks in a new sentence. Nothing here is
 # graded: change it as you like.

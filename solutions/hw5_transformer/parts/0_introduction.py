@@ -3,7 +3,7 @@
 #
 # You build everything between the embeddings and the output of a Transformer encoder: attention and its
 # masks, heads, positions, norms, blocks. In the end your encoder computes the same numbers, and the same
-# gradients, as `torch.nn.TransformerEncoder` with the same weights. Lectures 12 to 14 are the ground.
+# gradients, as `torch.nn.TransformerEncoder` with the same weights. It rests on lectures 12 to 14.
 #
 # | part | about | minutes | points | bonus |
 # |---|---|---|---|---|

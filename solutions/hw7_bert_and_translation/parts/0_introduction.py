@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Homework 7: BERT and translation
 #
-# You build lectures 17 and 18 yourself: mask words and predict them, fine-tune a pre-trained encoder, and build
+# You build what lectures 17 and 18 are about: mask words and predict them, fine-tune a pre-trained encoder, and build
 # the Transformer that translates, with cross-attention, three masks, teacher forcing and free running. In the end
 # your own translator is measured on sentences that it has not seen.
 #
