@@ -24,7 +24,7 @@ LSTM_CELL = Machine(
             ),
         ),
         Step(
-            "A word arrives. One product makes the word's part of all four gates at once.",
+            "A word arrives. One product makes the word's part of the three gates and the candidate.",
             (
                 Box("x", "x_t", "B d_x", (1.1, -1), "input", "return linear(x, self.W, self.b)", "x"),
                 Box(

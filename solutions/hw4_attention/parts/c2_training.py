@@ -601,11 +601,10 @@ def the_fault_draws_this_very_map(name_the_fault):
 # %% [markdown]
 # ## It looks at the right words
 #
-# A translator made of your own parts: your `Encoder` (exercise 2) reads, your `AttentionDecoder` (14) looks
-# back and writes,
-# your `sequence_loss` (4) tells it how far off it is. It learns from the pairs of exercise 19; then your `alignment_map`
-# (15), `alignment_links` (16) and `alignment_error_rate` (17) show where it looks in a new sentence. Nothing here is
-# graded: change it as you like.
+# A translator made of your own parts: your `Encoder` (exercise 2) reads, your `AttentionDecoder` (14) looks back and
+# writes, your `sequence_loss` (4) tells it how far off it is. It learns from the pairs of exercise 19; then your
+# `alignment_map` (15), `alignment_links` (16) and `alignment_error_rate` (17) show where it looks in a new sentence.
+# Nothing here is graded: change it as you like.
 #
 # *What to see:* bright cells inside the red frames, which are the true alignment, even where the adjective and the
 # noun change places; and an error rate of about ten percent. A part whose checks do not hold yet is replaced by a
