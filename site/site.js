@@ -82,7 +82,7 @@ for (const formula of document.querySelectorAll(".bd-article span.math:not(.Math
   if (closed) after.data = after.data.slice(closed.length);
 }
 const UNIT = /(?<=\d|\d bonus) (?=%|(?:bonus )?points?\b|minutes?\b)/g;
-const SHAPE = /\((?:[A-Z…]|\d)\S{0,3}(?:, [A-Z\d]\S{0,3}){1,4}\)/g;
+const SHAPE = /\((?:[A-Z…]|\d)\S{0,3}(?:, \w[^\s()]{0,3}){1,4}\)/g;
 const APOSTROPHE = /(?<=\p{L})'(?=\p{L})/gu;
 const SUM = /(?<=(?:^|[\s(])[^\s(]{1,3}) ([=−+×<>≤≥]) (?=\d|[^\s(]{1,3}(?:[\s).,;:?]|$))/g;
 for (const place of document.querySelectorAll(".bd-article :is(p, li, td, em, figcaption, summary):not(.lmf *)")) {

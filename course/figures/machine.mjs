@@ -10,7 +10,7 @@ const RULES = `
 .lmf .tensor { cursor:help; outline:none; }
 .lmf .tensor:is(:hover, :focus-visible, .asked) > .edge { stroke-width:3.5; }
 .lmf .sentence { min-height:2.9em; margin:.2rem 0 .3rem; font-size:15px; text-wrap:pretty; }
-.lmf .guide { position:sticky; top:var(--pst-header-height, 0); z-index:1; background:var(--paper); }
+.lmf .guide { position:sticky; top:0; z-index:1; background:var(--paper); }
 .lmf .answer { min-height:3.1em; margin:.2rem 0; color:var(--quiet); }
 .lmf .answer b { color:var(--ink); }
 .lmf .answer code { font:12.5px/1.5 ui-monospace,monospace; color:var(--ink); background:var(--panel); padding:.1rem .4rem;

@@ -9,6 +9,7 @@ import pytest
 from grading import MINI, NAME, ROOT, SHORT, catalogue, named, released, solved, submit
 from test_nbgrader_plugin import exported, nbgrader
 
+from autograder.checking.fingerprints import shipped
 from autograder.grade import grade
 from autograder.marks.exports.marks import marks_of
 from autograder.marks.exports.moodle import moodle
@@ -18,6 +19,7 @@ from autograder.source.homework import FAILED
 from autograder.source.loading import find, names
 from autograder.source.notebook import SourceError
 from autograder.website.building import building, homework_cards
+from course.checks.progress import untried
 
 pytestmark = pytest.mark.usefixtures("one_warm_process")
 
@@ -143,6 +145,14 @@ def test_the_table_of_a_homework_adds_up_its_minutes_and_points(name):
         part: [int(row["on_top"]), int(row["points_on_top"])] for part, row in rows.items() if row["on_top"]
     }
     assert said == on_top
+
+
+@pytest.mark.parametrize("name", HOMEWORKS)
+def test_progress_counts_every_point_of_a_homework_before_a_check_has_run(name):
+    homework, scores = find(name, ROOT), untried(shipped(ROOT, name)).values()
+    for is_bonus, asked in ((False, homework.regular), (True, homework.on_top)):
+        counted = sum(score.worth + score.later for score in scores if score.bonus == is_bonus)
+        assert counted == sum(each.points for each in asked)
 
 
 def test_no_homework_is_longer_than_some_twenty_exercises():

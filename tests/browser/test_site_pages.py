@@ -93,10 +93,35 @@ def test_on_a_phone_a_homework_parts_no_number_from_its_unit_and_its_table_of_pa
       comment => /^# \\S{1,20}( |$)/.test(comment.textContent)).length"""
     assert page.evaluate(lonely) == 0
     assert page.locator(".bd-article .c1 .unparted").count() > 20
+    shapes = """() => [...document.querySelectorAll('.bd-article :is(p, li, td)')].flatMap(
+      each => [...each.childNodes]).filter(part => part instanceof Text && /\\(([A-Z…]), [A-Z]/.test(
+        part.data.replaceAll('\u00a0', '_'))).map(part => part.data)"""
+    assert page.evaluate(shapes) == []
     for homework in ("hw3_recurrent", "hw6_gpt"):  # those with the longest words and numbers
         page.goto(f"{address}/homeworks/{homework}/{homework}.html", wait_until="load")
         beyond = "box => box.scrollWidth - box.clientWidth"
         assert page.locator(".bd-article .pst-scrollable-table-container").first.evaluate(beyond) <= 1
+
+
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_a_special_token_is_not_parted(page, address):
+    page.goto(f"{address}/homeworks/hw0_exploring/hw0_exploring.html", wait_until="load")
+    said = page.locator(".bd-article code.literal .pre:has(wbr)", has_text="<|im_start|>").all()
+    parts = [part for each in said for part in each.inner_html().split("<wbr>")]
+    assert len(parts) > len(said) > 0
+    assert all(part.count("&lt;|") == part.count("|&gt;") for part in parts)
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("page", ["light"], indirect=True)
+def test_what_a_drawing_says_stays_right_below_the_bar(page, address, width):
+    page.set_viewport_size({"width": width, "height": 500})
+    page.goto(f"{address}/models/gpt.html", wait_until="load")
+    guide = page.locator(".lmf .guide").first
+    guide.evaluate("each => scrollBy(0, each.getBoundingClientRect().top + 200)")
+    page.wait_for_timeout(FOLLOWED_MS)
+    bar = page.locator(".bd-header-article").bounding_box()
+    assert abs(guide.bounding_box()["y"] - bar["y"] - bar["height"]) <= 1
 
 
 @pytest.mark.parametrize("page", ["light"], indirect=True)
